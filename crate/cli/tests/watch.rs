@@ -31,7 +31,7 @@ use ownvoice_cli::{
     learn::preflight::{Fact, RunFacts, preflight},
     learn::{
         data_loader::Collate,
-        recipe::{Recipe, RunConfig, WatchConfig},
+        hyperparameters::{Hyperparameters, RunConfig, WatchConfig},
         run::Run,
         trainable_model::TrainableModel,
         watch::{StepStatistics, dump_path, statistics_path},
@@ -55,12 +55,12 @@ impl Notes {
     }
 }
 
-fn recipe(steps: usize) -> Recipe {
-    Recipe { steps, batch: 2, window: 32, checkpoint_every: 20, ..Recipe::base() }
+fn hyperparameters(steps: usize) -> Hyperparameters {
+    Hyperparameters { steps, batch: 2, window: 32, checkpoint_every: 20, ..Hyperparameters::base() }
 }
 
-fn run_config(folder: &Path, recipe: Recipe) -> RunConfig {
-    RunConfig::new(recipe, folder.to_path_buf(), &Device::flex())
+fn run_config(folder: &Path, hyperparameters: Hyperparameters) -> RunConfig {
+    RunConfig::new(hyperparameters, folder.to_path_buf(), &Device::flex())
 }
 
 fn config(features: &Features) -> TacotronConfig {
@@ -74,9 +74,9 @@ fn alone() -> MutexGuard<'static, ()> {
     SEEDED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn train(folder: &Path, features: &Features, recipe: Recipe, notes: &Notes) -> Result<()> {
+fn train(folder: &Path, features: &Features, hyperparameters: Hyperparameters, notes: &Notes) -> Result<()> {
     let _alone = alone();
-    pretrain::<Tacotron>(features, &config(features), &run_config(folder, recipe), None, notes).map(drop)
+    pretrain::<Tacotron>(features, &config(features), &run_config(folder, hyperparameters), None, notes).map(drop)
 }
 
 fn facts(folder: &Path) -> RunFacts {
@@ -96,7 +96,7 @@ fn a_sound_run_has_statistics_and_no_faults_and_is_reproducible() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     for folder in &folders {
         let notes = Notes::default();
-        train(folder.path(), &sample_features(80), recipe(50), &notes).unwrap();
+        train(folder.path(), &sample_features(80), hyperparameters(50), &notes).unwrap();
         assert_eq!(notes.faults(), Vec::<String>::new());
         assert!(!dump_path(folder.path(), 1, 0).exists());
     }
@@ -127,7 +127,7 @@ fn a_sound_run_has_statistics_and_no_faults_and_is_reproducible() {
 fn another_seed_and_a_shuffled_corpus_are_told_apart() {
     let run = |features: &Features, seed: u64| {
         let folder = tempfile::tempdir().unwrap();
-        train(folder.path(), features, Recipe { seed, ..recipe(20) }, &Notes::default()).unwrap();
+        train(folder.path(), features, Hyperparameters { seed, ..hyperparameters(20) }, &Notes::default()).unwrap();
         facts(folder.path())
     };
     let features = sample_features(80);
@@ -177,7 +177,7 @@ fn a_clip_with_non_finite_data_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let features = sample_features(80);
     let notes = Notes::default();
-    let run_config = run_config(folder.path(), recipe(40));
+    let run_config = run_config(folder.path(), hyperparameters(40));
     let config = config(&features);
     let source =
         UtteranceSource::new(&features, (&[1, 2, 3], &[0]), &config, Extent::Window(32), 2, 1, Shard::WHOLE);
@@ -207,7 +207,7 @@ fn an_overflow_is_dumped_and_named_and_lowers_the_loss_scale() {
     };
     let compute = ComputePlan { faults: vec![fault], ..ComputePlan::from_precision(Precision::Mixed) };
     let notes = Notes::default();
-    let trained = train(folder.path(), &sample_features(80), Recipe { compute, ..recipe(20) }, &notes);
+    let trained = train(folder.path(), &sample_features(80), Hyperparameters { compute, ..hyperparameters(20) }, &notes);
     assert_eq!(trained.unwrap_err().code(), "training-diverged");
     let faults = notes.faults();
     assert_eq!(faults.len(), WatchConfig::default().max_dumps, "{faults:?}");
@@ -230,7 +230,7 @@ fn an_overflow_in_the_attentive_model_is_named() {
         ..ComputePlan::from_precision(Precision::Mixed)
     };
     let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(features.speakers.len()) };
-    let run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
+    let run = run_config(folder.path(), Hyperparameters { compute, ..hyperparameters(20) });
     let trained = pretrain::<AttentiveTacotron>(&features, &config, &run, None, &notes);
     assert_eq!(trained.unwrap_err().code(), "training-diverged");
     let faults = notes.faults();
@@ -253,7 +253,7 @@ fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
             faults: vec!["overflow:encoder.convolutions.0:convolution".parse().unwrap()],
             ..ComputePlan::from_precision(Precision::Mixed)
         };
-        let mut run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
+        let mut run = run_config(folder.path(), Hyperparameters { compute, ..hyperparameters(20) });
         run.watch.statistics_every = statistics_every;
         let _alone = alone();
         // The result of the training does not matter here.
@@ -314,7 +314,7 @@ impl TrainableModel for Faulty {
 /// Returns the notes on faults of a run, and the fault in its first dump.
 fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
     let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
-    let run_config = run_config(folder.path(), Recipe { compute: plan.clone(), ..recipe(20) });
+    let run_config = run_config(folder.path(), Hyperparameters { compute: plan.clone(), ..hyperparameters(20) });
     let (config, device) = (config(&features), &run_config.device);
     let source =
         UtteranceSource::new(&features, (&[1, 2, 3], &[0]), &config, Extent::Window(32), 2, 1, Shard::WHOLE);
@@ -374,8 +374,8 @@ fn every_kind_of_fault_is_named() {
 #[test]
 fn a_sound_run_in_half_precision_has_no_faults() {
     let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
-    let recipe = Recipe { compute: ComputePlan::from_precision(Precision::Mixed), ..recipe(40) };
-    train(folder.path(), &sample_features(80), recipe, &notes).unwrap();
+    let hyperparameters = Hyperparameters { compute: ComputePlan::from_precision(Precision::Mixed), ..hyperparameters(40) };
+    train(folder.path(), &sample_features(80), hyperparameters, &notes).unwrap();
     assert_eq!(notes.faults(), Vec::<String>::new());
     assert_eq!((facts(folder.path()).overflows, facts(folder.path()).loss_scale), (0, 4096.0));
     assert!((1..=40).all(|step| !dump_path(folder.path(), step, 0).exists()));

@@ -18,7 +18,7 @@ use ownvoice::{
     text::symbols::parse,
 };
 use ownvoice_cli::{
-    check::feeding::Feeding,
+    check::loader::LoaderProfile,
     lips::{
         drawing::Face,
         prepare::{read_tracks, search_silent},
@@ -58,7 +58,7 @@ pub fn lip_rows(folder: &Path, device: &Device) -> Result<Vec<Value>> {
     Ok(rows)
 }
 
-/// Rows of a training step of `lips-small`: seconds module by module, with the feeder and without, and of a decode loop on the device and stepped by the host.
+/// Rows of a training step of `lips-small`: seconds module by module, with the loader and without, and of a decode loop on the device and stepped by the host.
 ///
 /// * `name`: the name of a figure's row
 pub fn lip_training_rows(
@@ -81,7 +81,7 @@ pub fn lip_training_rows(
             backward_ms.map(|backward| row(format!("{module}.backward"), backward, "s (the same)"));
         rows.extend(backward);
     }
-    for Feeding { loader, step_ms, waited_ms, .. } in &found.loaders {
+    for LoaderProfile { loader, step_ms, waited_ms, .. } in &found.loaders {
         rows.push(row(format!("{loader}.s_per_iter"), *step_ms, "s (a whole step)"));
         rows.push(row(format!("{loader}.waited"), *waited_ms, "s of a step, for its batch"));
     }

@@ -31,7 +31,7 @@ use ownvoice::{
 };
 use ownvoice_cli::{
     commands::device::{DeviceArguments, DeviceName, PrecisionArguments},
-    learn::recipe::WatchConfig,
+    learn::hyperparameters::WatchConfig,
 };
 
 // As the command has it: both allocate alike.

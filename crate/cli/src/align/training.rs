@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     learn::{
-        data_loader::{Collate, DataLoaderConfig, feed},
+        data_loader::{Collate, DataLoaderConfig, with_loader},
         run::split,
     },
     speaker_encoder::augment::{ECHO_BELS, ECHO_SECONDS, ECHO_SHARE, NOISE_BELS, NOISE_SHARE},
@@ -64,35 +64,35 @@ const REPORT_EVERY: usize = 50;
 /// * `keep`: is given the model at intervals
 pub fn train(
     features: &Features,
-    recipe: &RecogniserConfig,
+    config: &RecogniserConfig,
     device: &Device,
     report: &dyn Report,
     mut keep: impl FnMut(&Recogniser) -> Result<()>,
 ) -> Result<Recogniser> {
     let device = &device.clone().autodiff();
-    let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= recipe.window;
+    let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= config.window;
     let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
     let (train, held_out) = split(usable)?;
-    device.seed(recipe.seed);
-    let order = BatchSampler::new(train.into_iter().map(|index| (index, 0)), recipe.batch, recipe.seed);
-    let source = WindowSource { features, recipe, order, held_out };
+    device.seed(config.seed);
+    let order = BatchSampler::new(train.into_iter().map(|index| (index, 0)), config.batch, config.seed);
+    let source = WindowSource { features, config, order, held_out };
     let mut model = Recogniser::new(features.mel.mels, device);
     let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
     let mut message = String::new();
     let mut sum = 0.0;
-    feed(&source, DataLoaderConfig::default(), 0..recipe.steps, device, |feeder| {
-        for step in 0..recipe.steps {
-            let (mels, classes) = feeder.take()?.batch;
+    with_loader(&source, DataLoaderConfig::default(), 0..config.steps, device, |loader| {
+        for step in 0..config.steps {
+            let (mels, classes) = loader.take()?.batch;
             let loss = model.forward(mels, Mode::Train).gather(2, classes).mean().neg();
             let gradients = loss.backward();
             sum += loss.into_scalar::<f32>();
-            model = adam.step(model.clone(), &gradients, |_| recipe.rate(step));
-            report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
-            if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
+            model = adam.step(model.clone(), &gradients, |_| config.rate(step));
+            report.progress(&Progress { done: step + 1, of: Some(config.steps), message: &message });
+            if (step + 1) % REPORT_EVERY == 0 || step + 1 == config.steps {
                 if !sum.is_finite() {
                     return Err(Error::training_diverged(step));
                 }
-                let right = accuracy(&model, feeder.draw(BatchKey::HeldOut(0))?);
+                let right = accuracy(&model, loader.draw(BatchKey::HeldOut(0))?);
                 message = format!(
                     "step {}, loss {:.3}, held-out frames right {:.1} %",
                     step + 1,
@@ -121,7 +121,7 @@ type WindowBatch = (Tensor<3>, Tensor<3, Int>);
 
 struct WindowSource<'a> {
     features: &'a Features,
-    recipe: &'a RecogniserConfig,
+    config: &'a RecogniserConfig,
     order: BatchSampler,
     held_out: Vec<usize>,
 }
@@ -132,7 +132,7 @@ impl Collate for WindowSource<'_> {
 
     /// Random windows with their sound changed; held out are all that there are, clean and from their start.
     fn make(&self, draw: BatchKey, cpu: &Device) -> Result<WindowBatch> {
-        let RecogniserConfig { window, seed, .. } = *self.recipe;
+        let RecogniserConfig { window, seed, .. } = *self.config;
         match draw {
             BatchKey::HeldOut(_) => windows(self.features, &self.held_out, window, |_| None, cpu),
             BatchKey::Train(step) => {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     evaluate::intelligibility::Intelligibility,
-    learn::recipe::Recipe,
+    learn::hyperparameters::Hyperparameters,
     lips::{
         corpus::{LipCorpusConfig, LipTexts, LipVoices, make_lip_corpus},
         evaluate::{LipEvaluateConfig, evaluate_lips},
@@ -154,23 +154,23 @@ pub struct TrainArguments {
     #[arg(long, value_enum, default_value = "lips-small")]
     preset: PresetName,
     /// Steps of the training
-    #[arg(long, default_value_t = Recipe::lips().steps)]
+    #[arg(long, default_value_t = Hyperparameters::lips().steps)]
     steps: usize,
     /// Windows of a batch
-    #[arg(long, default_value_t = Recipe::lips().batch)]
+    #[arg(long, default_value_t = Hyperparameters::lips().batch)]
     batch: usize,
     /// Frames of a window
     ///
     /// 80 a second.
-    #[arg(long, default_value_t = Recipe::lips().window)]
+    #[arg(long, default_value_t = Hyperparameters::lips().window)]
     window: usize,
     /// Learning rate at the start
     ///
     /// It falls to a twentieth.
-    #[arg(long, default_value_t = Recipe::lips().rate_start)]
+    #[arg(long, default_value_t = Hyperparameters::lips().rate_start)]
     rate: f64,
     /// The same seed, input and device give the same result
-    #[arg(long, default_value_t = Recipe::lips().seed)]
+    #[arg(long, default_value_t = Hyperparameters::lips().seed)]
     seed: u64,
     #[command(flatten)]
     training: TrainingArguments,
@@ -311,16 +311,16 @@ fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result
     output::check(&arguments.out, Made::LipBase, console)?;
     let TrainArguments { data, out, base, preset, steps, batch, window, rate, seed, training } = arguments;
     let preset = preset.get();
-    let recipe = Recipe {
+    let hyperparameters = Hyperparameters {
         steps: *steps,
         batch: *batch,
         window: *window,
         seed: *seed,
         rate_start: *rate,
         rate_end: rate / 20.0,
-        ..Recipe::lips()
+        ..Hyperparameters::lips()
     };
-    training.train(&recipe, out, ranks, console, |training, report| {
+    training.train(&hyperparameters, out, ranks, console, |training, report| {
         let (data, out, base) = (data.clone(), out.clone(), base.clone());
         train_lips(&LipTrainConfig { data, out, base, preset, training }, report)
     })

@@ -10,7 +10,7 @@ use super::{
     training::TrainingArguments,
 };
 use crate::{
-    learn::recipe::Recipe,
+    learn::hyperparameters::Hyperparameters,
     pretrain::base::{AlignmentPath, Preset, PretrainConfig},
 };
 use burn_fused::ranks::Ranks;
@@ -50,18 +50,18 @@ pub struct PretrainArguments {
     #[arg(long, value_enum, default_value = "durations")]
     path: PathName,
     /// Steps of the training
-    #[arg(long, default_value_t = Recipe::base().steps)]
+    #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
     /// Windows of a batch
-    #[arg(long, default_value_t = Recipe::base().batch)]
+    #[arg(long, default_value_t = Hyperparameters::base().batch)]
     batch: usize,
     /// Learning rate at the start
     ///
     /// It falls to a twentieth.
-    #[arg(long, default_value_t = Recipe::base().rate_start)]
+    #[arg(long, default_value_t = Hyperparameters::base().rate_start)]
     rate: f64,
     /// The same seed, input and device give the same result
-    #[arg(long, default_value_t = Recipe::base().seed)]
+    #[arg(long, default_value_t = Hyperparameters::base().seed)]
     seed: u64,
     /// Folder of a base that training begins with
     #[arg(long)]
@@ -109,15 +109,15 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
         PathName::Durations => AlignmentPath::Durations,
         PathName::Attention => AlignmentPath::Attention,
     };
-    let recipe = Recipe {
+    let hyperparameters = Hyperparameters {
         steps: *steps,
         batch: *batch,
         seed: *seed,
         rate_start: *rate,
         rate_end: rate / 20.0,
-        ..Recipe::base()
+        ..Hyperparameters::base()
     };
-    training.train(&recipe, out, ranks, console, |training, report| {
+    training.train(&hyperparameters, out, ranks, console, |training, report| {
         let (data, out, from) = (data.clone(), out.clone(), from.clone());
         let (start_share, mark_people) = (*start_share, *mark_people);
         crate::pretrain::pretrain(

@@ -11,9 +11,9 @@ use super::{
     device::{DeviceArguments, PrecisionArguments},
     lips::PresetName,
     profile_lips::{self, LipRun},
-    profile_tables::{feedings, rows},
+    profile_tables::{loader_table, rows},
 };
-use crate::check::feeding::{Feeding, profile_feeding};
+use crate::check::loader::{LoaderProfile, profile_loaders};
 use burn_fused::ranks::Ranks;
 use ownvoice::{
     Result,
@@ -58,18 +58,18 @@ pub struct ProfileArguments {
     precision: PrecisionArguments,
     /// Features that `ownvoice prepare` or `ownvoice lips prepare` wrote
     ///
-    /// Given them, whole steps are timed on them too, with the blocking loader and with the feeder: how long they wait for their batches.
+    /// Given them, whole steps are timed on them too, with the blocking loader and with the loader: how long they wait for their batches.
     #[arg(long, requires = "learner")]
     data: Option<PathBuf>,
     #[command(flatten)]
-    feeder: DataLoaderArguments,
+    loader: DataLoaderArguments,
 }
 
 pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     let &ProfileArguments { batch, window, runs, pretraining, precision, lips_preset, .. } = arguments;
     if let Some(preset) = lips_preset {
-        let (data, feeder, precision) = (arguments.data.clone(), arguments.feeder.get(), precision.get());
-        let run = LipRun { preset, batch, window, runs, precision, feeder, data };
+        let (data, loader, precision) = (arguments.data.clone(), arguments.loader.get(), precision.get());
+        let run = LipRun { preset, batch, window, runs, precision, loader, data };
         return profile_lips::profile(&run, &arguments.device.open()?, console);
     }
     let standard = ProfileOptions::default();
@@ -97,9 +97,9 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     let mut loaders = Vec::new();
     if let Some(data) = &arguments.data {
         let features = Features::load(data)?;
-        let (sizes, feeder) = (TacotronConfig::small(1), arguments.feeder.get());
-        loaders = profile_feeding(&sizes, &features, &device, &options, feeder)?;
-        text += &format!("\n\n{}", feedings(&loaders));
+        let (sizes, loader) = (TacotronConfig::small(1), arguments.loader.get());
+        loaders = profile_loaders(&sizes, &features, &device, &options, loader)?;
+        text += &format!("\n\n{}", loader_table(&loaders));
         text += &format!("\n{:.2} h of features", features.seconds() / 3600.0);
     }
     let peak_memory_bytes = peak_memory_bytes();
@@ -119,7 +119,7 @@ struct MeasuredStep {
     profile: Profile,
     /// Without features none was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    loaders: Vec<Feeding>,
+    loaders: Vec<LoaderProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     console::Console,
     lips::PresetName,
-    profile_tables::{feedings, rows},
+    profile_tables::{loader_table, rows},
 };
 use crate::{
     learn::data_loader::DataLoaderConfig,
@@ -29,18 +29,18 @@ pub struct LipRun {
     pub window: Option<usize>,
     pub runs: usize,
     pub precision: Precision,
-    pub feeder: DataLoaderConfig,
+    pub loader: DataLoaderConfig,
     /// Features of faces; without, noise.
     pub data: Option<PathBuf>,
 }
 
 pub fn profile(run: &LipRun, device: &Device, console: &Console) -> Result<()> {
-    let &LipRun { preset, batch, window, runs, precision, feeder, ref data } = run;
+    let &LipRun { preset, batch, window, runs, precision, loader, ref data } = run;
     let standard = LipProfileOptions::default();
     let batch = batch.unwrap_or(standard.batch);
     let pictures =
         window.map_or(Ok(standard.pictures), |frames| window_pictures(frames, &MelConfig::speech_16k()))?;
-    let options = LipProfileOptions { batch, pictures, runs, precision, feeder };
+    let options = LipProfileOptions { batch, pictures, runs, precision, loader };
     let found = match data {
         Some(data) => measured(preset, &LipFeatures::load(data)?, device, &options),
         None => {
@@ -56,7 +56,7 @@ pub fn profile(run: &LipRun, device: &Device, console: &Console) -> Result<()> {
     let text = format!(
         "{}\n\n{}\n\ndecoding a window: {decode_ms:.2} ms on the device, {stepped_decode_ms:.2} ms stepped by the host",
         rows(&found.rows),
-        feedings(&found.loaders)
+        loader_table(&found.loaders)
     );
     console.result(&MeasuredStep { batch, pictures, profile: found }, text);
     Ok(())

@@ -1,6 +1,6 @@
 //! Tables of `ownvoice profile`, of the base and of lips.
 
-use crate::check::feeding::Feeding;
+use crate::check::loader::LoaderProfile;
 use ownvoice::check::profile::Row;
 
 /// Milliseconds of each module.
@@ -14,10 +14,10 @@ pub fn rows(rows: &[Row]) -> String {
 }
 
 /// Whole steps, by loader.
-pub fn feedings(loaders: &[Feeding]) -> String {
+pub fn loader_table(loaders: &[LoaderProfile]) -> String {
     let mut text =
         format!("{:<12} {:>10} {:>10} {:>10} {:>10}", "loader", "ms a step", "ms waited", "idle %", "queue");
-    for Feeding { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in loaders {
+    for LoaderProfile { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in loaders {
         text += &format!(
             "\n{:<12} {step_ms:>10.1} {waited_ms:>10.2} {idle_percent:>10.2} {queue_depth:>10.1}",
             if *threads == 0 { (*loader).to_string() } else { format!("{loader}, {threads}") }

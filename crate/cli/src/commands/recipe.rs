@@ -9,7 +9,7 @@ use super::{
     device::DeviceArguments,
     output::{self, Made},
 };
-use crate::{corpus::MakeOptions, learn::recipe::Recipe, pretrain::recipe::RecipeConfig};
+use crate::{corpus::MakeOptions, learn::hyperparameters::Hyperparameters, pretrain::recipe::RecipeConfig};
 use ownvoice::Result;
 
 #[derive(Args)]
@@ -29,7 +29,7 @@ pub struct RecipeArguments {
     /// Steps of the training
     ///
     /// Of the base; the other parts have their own.
-    #[arg(long, default_value_t = Recipe::base().steps)]
+    #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
     /// Corpus folder of people, as `corpus --people` makes it: those to train on join the base, the others are measured
     #[arg(long)]

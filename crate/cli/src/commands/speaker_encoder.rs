@@ -12,7 +12,7 @@ use super::{
     training::print,
 };
 use crate::{
-    learn::recipe::Recipe,
+    learn::hyperparameters::Hyperparameters,
     speaker_encoder::{
         train_speaker_encoder::{SpeakerEncoderConfig, Verification},
         verifier::SpeakerVerifier,
@@ -37,10 +37,10 @@ pub struct TrainArguments {
     #[command(flatten)]
     device: DeviceArguments,
     /// Steps of the training
-    #[arg(long, default_value_t = Recipe::speaker_encoder().steps)]
+    #[arg(long, default_value_t = Hyperparameters::speaker_encoder().steps)]
     steps: usize,
     /// The same seed, input and device give the same result
-    #[arg(long, default_value_t = Recipe::speaker_encoder().seed)]
+    #[arg(long, default_value_t = Hyperparameters::speaker_encoder().seed)]
     seed: u64,
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
@@ -53,7 +53,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> R
     let config = SpeakerEncoderConfig {
         corpora: corpus.clone(),
         out: out.clone(),
-        recipe: Recipe { steps: *steps, seed: *seed, ..Recipe::speaker_encoder() },
+        hyperparameters: Hyperparameters { steps: *steps, seed: *seed, ..Hyperparameters::speaker_encoder() },
         device: device.open()?,
         resume: *resume,
         run: run.clone().unwrap_or_else(|| out.with_extension("run")),

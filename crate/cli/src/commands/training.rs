@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     learn::Trained,
-    learn::recipe::{Recipe, RunConfig, WatchConfig},
+    learn::hyperparameters::{Hyperparameters, RunConfig, WatchConfig},
 };
 use burn_fused::ranks::Ranks;
 use ownvoice::{Result, report::Report};
@@ -34,7 +34,7 @@ pub struct TrainingArguments {
     #[arg(long)]
     run: Option<PathBuf>,
     #[command(flatten)]
-    feeder: DataLoaderArguments,
+    loader: DataLoaderArguments,
     #[command(flatten)]
     ranks: RanksArguments,
 }
@@ -46,19 +46,19 @@ impl TrainingArguments {
     /// * `out`: where the model goes
     pub fn train(
         &self,
-        recipe: &Recipe,
+        hyperparameters: &Hyperparameters,
         out: &Path,
         ranks: &Ranks,
         console: &Console,
         work: impl Fn(RunConfig, &dyn Report) -> Result<Trained> + Sync,
     ) -> Result<()> {
-        let recipe = Recipe { compute: self.plan.get()?, ..recipe.clone() };
+        let hyperparameters = Hyperparameters { compute: self.plan.get()?, ..hyperparameters.clone() };
         let directory = self.run.clone().unwrap_or_else(|| out.join("run"));
         let trained = self.ranks.train(self.device, ranks, console, |ranks, device, report| {
-            let usual = RunConfig::new(recipe.clone(), directory.clone(), device);
+            let usual = RunConfig::new(hyperparameters.clone(), directory.clone(), device);
             let run_config = RunConfig {
                 resume: self.resume,
-                feeder: self.feeder.get(),
+                loader: self.loader.get(),
                 ranks: ranks.clone(),
                 watch: WatchConfig { statistics_every: self.statistics_every, ..usual.watch },
                 ..usual

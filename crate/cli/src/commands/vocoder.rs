@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     evaluate::{Difference, difference},
-    learn::recipe::{Recipe, RunConfig},
+    learn::hyperparameters::{Hyperparameters, RunConfig},
     vocoder::train_vocoder::TrainVocoderConfig,
 };
 use burn_fused::{ComputePlan, ranks::Ranks};
@@ -59,19 +59,19 @@ pub struct TrainVocoderArguments {
     #[command(flatten)]
     plan: PlanArguments,
     /// Steps of the training
-    #[arg(long, default_value_t = Recipe::vocoder().steps)]
+    #[arg(long, default_value_t = Hyperparameters::vocoder().steps)]
     steps: usize,
     /// Learning rate at the start
-    #[arg(long, default_value_t = Recipe::vocoder().rate_start)]
+    #[arg(long, default_value_t = Hyperparameters::vocoder().rate_start)]
     rate: f64,
     /// The same seed, input and device give the same result
-    #[arg(long, default_value_t = Recipe::vocoder().seed)]
+    #[arg(long, default_value_t = Hyperparameters::vocoder().seed)]
     seed: u64,
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
-    feeder: DataLoaderArguments,
+    loader: DataLoaderArguments,
     #[command(flatten)]
     ranks: RanksArguments,
 }
@@ -86,10 +86,10 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: 
 }
 
 fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> Result<TrainVocoderConfig> {
-    let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
+    let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, loader, .. } =
         arguments;
     let compute = arguments.plan.over(ComputePlan::for_vocoder)?;
-    let recipe = Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() };
+    let hyperparameters = Hyperparameters { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Hyperparameters::vocoder() };
     let directory = run.clone().unwrap_or_else(|| out.with_extension("run"));
     Ok(TrainVocoderConfig {
         corpus: corpus.clone(),
@@ -98,9 +98,9 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
         from: from.clone(),
         training: RunConfig {
             resume: *resume,
-            feeder: feeder.get(),
+            loader: loader.get(),
             ranks: ranks.clone(),
-            ..RunConfig::new(recipe, directory, device)
+            ..RunConfig::new(hyperparameters, directory, device)
         },
     })
 }

@@ -18,7 +18,7 @@ use crate::{
         make_perturbed,
         people::{PEOPLE, Role},
     },
-    learn::recipe::Recipe,
+    learn::hyperparameters::Hyperparameters,
     speaker_encoder::{train_speaker_encoder::verify, verifier::SpeakerVerifier},
 };
 use ownvoice::{
@@ -68,7 +68,7 @@ pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {
             make_perturbed(corpus)?;
         }
         manifest.held_out = held_out_voices().map(str::to_string).collect();
-        manifest.recipe["speaker_encoder"] = json!(Recipe::speaker_encoder());
+        manifest.recipe["speaker_encoder"] = json!(Hyperparameters::speaker_encoder());
         let found = verify(&verifier, &corpus.join("held-out"))?;
         manifest.quality["speaker_encoder"] = rounded(json!({
             "equal_error_rate": found.equal_error_rate,

@@ -1,4 +1,4 @@
-//! Makes batches ahead of the training, on threads, into bounded queues: one feeder for all that trains.
+//! Makes batches ahead of the training, on threads, into bounded queues: one loader for all that trains.
 //!
 //! Thread i of n makes the batches i, i + n, i + 2 n .. into a queue of its own, and the training takes from the queues in turn. So the order is that of
 //! the blocking loader, whatever the number of threads, and there is nothing to sort. What a batch holds is a function of its number alone, see
@@ -81,10 +81,10 @@ pub struct DataLoader<'a, S: Collate> {
     first: usize,
 }
 
-/// Runs `training` with a feeder of the batches of `steps`. Its threads end with it.
+/// Runs `training` with a loader of the batches of `steps`. Its threads end with it.
 ///
 /// * `device`: of the training
-pub fn feed<S: Collate, R>(
+pub fn with_loader<S: Collate, R>(
     source: &S,
     config: DataLoaderConfig,
     steps: Range<usize>,
@@ -193,8 +193,8 @@ mod tests {
 
     fn taken(threads: usize, steps: Range<usize>) -> Vec<u64> {
         let config = DataLoaderConfig { threads, depth: 4 };
-        feed(&numbers(None), config, steps.clone(), &Device::flex(), |feeder| {
-            steps.map(|_| feeder.take().unwrap().batch).collect()
+        with_loader(&numbers(None), config, steps.clone(), &Device::flex(), |loader| {
+            steps.map(|_| loader.take().unwrap().batch).collect()
         })
     }
 
@@ -211,10 +211,10 @@ mod tests {
     fn the_queue_is_bounded_and_a_training_may_end_early() {
         let source = numbers(None);
         let config = DataLoaderConfig { threads: 2, depth: 6 };
-        feed(&source, config, 0..10_000, &Device::flex(), |feeder| {
-            feeder.take().unwrap();
+        with_loader(&source, config, 0..10_000, &Device::flex(), |loader| {
+            loader.take().unwrap();
             thread::sleep(Duration::from_millis(100));
-            let ready = feeder.take().unwrap().ready;
+            let ready = loader.take().unwrap().ready;
             // What waits in the queues, and one that each thread holds.
             assert!((6..=8).contains(&ready), "{ready}");
         });
@@ -225,9 +225,9 @@ mod tests {
     fn an_error_comes_with_its_batch() {
         for threads in [0, 1, 3] {
             let config = DataLoaderConfig { threads, depth: 4 };
-            feed(&numbers(Some(5)), config, 0..50, &Device::flex(), |feeder| {
-                assert!((0..5).all(|_| feeder.take().is_ok()), "{threads} threads");
-                assert_eq!(feeder.take().err().unwrap().code(), "corpus-invalid", "{threads} threads");
+            with_loader(&numbers(Some(5)), config, 0..50, &Device::flex(), |loader| {
+                assert!((0..5).all(|_| loader.take().is_ok()), "{threads} threads");
+                assert_eq!(loader.take().err().unwrap().code(), "corpus-invalid", "{threads} threads");
             });
         }
     }

@@ -2,7 +2,7 @@
 
 pub mod data_loader;
 pub mod preflight;
-pub mod recipe;
+pub mod hyperparameters;
 pub mod run;
 pub mod trainable_model;
 pub mod watch;

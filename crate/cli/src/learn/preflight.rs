@@ -13,7 +13,7 @@ pub struct RunFacts {
     /// The name of the device.
     pub device: String,
     /// The hyperparameters: steps, batch, learning rates, seed, precision.
-    pub recipe: Value,
+    pub hyperparameters: Value,
     /// The SHA-256 of the initial weights.
     pub weights_sha256: String,
     /// The last loss scale; 1 in single precision.
@@ -116,7 +116,7 @@ mod tests {
 
     fn facts(seed: u64, order: &[&[&str]]) -> RunFacts {
         RunFacts {
-            recipe: json!({"seed": seed, "plan": {"precision": "f32"}}),
+            hyperparameters: json!({"seed": seed, "plan": {"precision": "f32"}}),
             weights_sha256: "ab".into(),
             order: order.iter().map(|batch| batch.iter().map(|clip| clip.to_string()).collect()).collect(),
             ..RunFacts::default()

@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    data_loader::{Collate, DataLoader, LoadedBatch, feed},
-    recipe::{Recipe, RunConfig},
+    data_loader::{Collate, DataLoader, LoadedBatch, with_loader},
+    hyperparameters::{Hyperparameters, RunConfig},
     trainable_model::TrainableModel,
     watch::Watch,
 };
@@ -69,7 +69,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         let watch = Watch::open(&blank, run_config, run_config.resume)?;
         let mut run = Self {
             model: blank,
-            adam: Adam::new(AdamConfig::from_scope(&Scope::new(run_config.recipe.compute.clone()))),
+            adam: Adam::new(AdamConfig::from_scope(&Scope::new(run_config.hyperparameters.compute.clone()))),
             run_config,
             watch,
             watched: Ok(()),
@@ -78,7 +78,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
         }
-        let Recipe { batch, seed, steps, .. } = run_config.recipe;
+        let Hyperparameters { batch, seed, steps, .. } = run_config.hyperparameters;
         let own = [run.step(), batch, seed as usize, steps].map(|value| value as f32);
         let what = "step, batch, seed, steps or weights differ; is the folder for runs the same for all?";
         run_config.ranks.compare(what, &[&own[..], &[run.fingerprint()]].concat())?;
@@ -133,26 +133,26 @@ impl<'a, M: TrainableModel> Run<'a, M> {
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
     pub fn finish<S: Collate<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
-        let RunConfig { recipe, device, feeder, .. } = self.run_config;
-        feed(source, *feeder, self.step()..recipe.steps, device, |feeder| self.train(feeder, report))
+        let RunConfig { hyperparameters, device, loader, .. } = self.run_config;
+        with_loader(source, *loader, self.step()..hyperparameters.steps, device, |loader| self.train(loader, report))
     }
 
     fn train<S: Collate<Batch = M::Batch>>(
         mut self,
-        feeder: &mut DataLoader<S>,
+        loader: &mut DataLoader<S>,
         report: &dyn Report,
     ) -> Result<(M, f32)> {
-        let RunConfig { recipe, device, ranks, .. } = self.run_config;
+        let RunConfig { hyperparameters, device, ranks, .. } = self.run_config;
         let mut message = String::new();
         let begun = Instant::now();
         // On the device: nothing is read back between two reports.
         let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
         let (mut sums, mut summed) = (blank.clone(), 0);
-        for step in self.step()..recipe.steps {
+        for step in self.step()..hyperparameters.steps {
             let losses;
-            (self, losses) = self.one_step(step, feeder, report)?;
+            (self, losses) = self.one_step(step, loader, report)?;
             (sums, summed) = (sums + losses, summed + 1);
-            report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
+            report.progress(&Progress { done: step + 1, of: Some(hyperparameters.steps), message: &message });
             if (step + 1) % REPORT_EVERY == 0 {
                 let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(summed as f32);
                 summed = 0;
@@ -162,11 +162,11 @@ impl<'a, M: TrainableModel> Run<'a, M> {
                     return Err(Error::training_diverged(step));
                 }
                 let mut held_out = String::new();
-                if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
+                if (step + 1) % hyperparameters.checkpoint_every == 0 || step + 1 == hyperparameters.steps {
                     let saved =
                         if ranks.is_first() { self.save_checkpoint(collect(&self.model)) } else { Ok(()) };
                     ranks.agree(saved)?;
-                    held_out = format!("{:.4}", self.held_out_loss(feeder)?);
+                    held_out = format!("{:.4}", self.held_out_loss(loader)?);
                 }
                 if ranks.is_first() {
                     let seconds = begun.elapsed().as_secs_f32();
@@ -176,7 +176,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         }
         self.finish_watch(report)?;
         self.take_average();
-        let loss = self.held_out_loss(feeder)?;
+        let loss = self.held_out_loss(loader)?;
         Ok((self.model, loss))
     }
 
@@ -184,18 +184,18 @@ impl<'a, M: TrainableModel> Run<'a, M> {
     fn one_step<S: Collate<Batch = M::Batch>>(
         mut self,
         step: usize,
-        feeder: &mut DataLoader<S>,
+        loader: &mut DataLoader<S>,
         report: &dyn Report,
     ) -> Result<(Self, Tensor<1>)> {
-        let RunConfig { recipe, ranks, .. } = self.run_config;
+        let RunConfig { hyperparameters, ranks, .. } = self.run_config;
         // Running statistics change on the way to a failure.
         let before = (!ranks.is_alone()).then(|| collect(&self.model));
-        match self.gradients(step, feeder) {
+        match self.gradients(step, loader) {
             Ok((gradients, losses, hidden, batch)) => {
                 drop(before);
                 let counted = self.watch.count(step, &self.model, &gradients);
                 let (model, scaling) = (self.model.clone(), self.adam.scaling.clone());
-                let rate = recipe.rate(step);
+                let rate = hyperparameters.rate(step);
                 self.model = self.adam.step(self.model, &gradients, |_| rate);
                 let scaling = [scaling, self.adam.scaling.clone()];
                 let taken = Watch::taken(step, model, batch, [losses.clone(), hidden], scaling);
@@ -222,23 +222,23 @@ impl<'a, M: TrainableModel> Run<'a, M> {
     fn gradients<S: Collate<Batch = M::Batch>>(
         &mut self,
         step: usize,
-        feeder: &mut DataLoader<S>,
+        loader: &mut DataLoader<S>,
     ) -> Result<(Gradients, Tensor<1>, Tensor<1>, M::Batch)> {
-        let RunConfig { recipe, device, ranks, .. } = self.run_config;
+        let RunConfig { hyperparameters, device, ranks, .. } = self.run_config;
         // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
-        let seed = recipe.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
+        let seed = hyperparameters.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
         device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
         let watched = std::mem::replace(&mut self.watched, Ok(()));
-        let LoadedBatch { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
+        let LoadedBatch { batch, .. } = ranks.agree(watched.and_then(|()| loader.take()))?;
         let probe = self.watch.probe(step);
         if let Some(probe) = &probe {
-            self.compute_under(&Scope::recorded(recipe.compute.clone(), probe));
+            self.compute_under(&Scope::recorded(hyperparameters.compute.clone(), probe));
         }
         let losses = Tensor::cat(self.model.losses(&batch, Mode::Train), 0);
         let mut gradients = self.adam.scaled(losses.clone().sum()).backward();
         let mut hidden = 0.0;
         if let Some(probe) = probe {
-            self.compute_under(&Scope::new(recipe.compute.clone()));
+            self.compute_under(&Scope::new(hyperparameters.compute.clone()));
             hidden = self.watch.count_outputs(&probe);
         }
         let losses = losses.inner();
@@ -272,10 +272,10 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         Ok(losses.collect::<Vec<_>>().join(", "))
     }
 
-    fn held_out_loss<S: Collate<Batch = M::Batch>>(&self, feeder: &DataLoader<S>) -> Result<f32> {
+    fn held_out_loss<S: Collate<Batch = M::Batch>>(&self, loader: &DataLoader<S>) -> Result<f32> {
         let mut sum = 0.0;
         for number in 0..HELD_OUT_BATCHES {
-            let batch = self.run_config.ranks.agree(feeder.draw(BatchKey::HeldOut(number)))?;
+            let batch = self.run_config.ranks.agree(loader.draw(BatchKey::HeldOut(number)))?;
             sum += self.model.losses(&batch, Mode::Eval).swap_remove(M::CRITERION).into_scalar::<f32>();
         }
         // Each rank has the part of its shards.

@@ -13,7 +13,7 @@ use burn::{module::Module, prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    recipe::{RunConfig, WatchConfig},
+    hyperparameters::{RunConfig, WatchConfig},
     trainable_model::TrainableModel,
 };
 use crate::learn::preflight::RunFacts;
@@ -92,7 +92,7 @@ pub struct Watch<M: TrainableModel> {
 impl<M: TrainableModel> Watch<M> {
     /// Writes the facts of a run that begins with `model`; those of a run that is resumed stay.
     pub fn open(model: &M, run_config: &RunConfig, resumed: bool) -> Result<Self> {
-        let RunConfig { recipe, directory, device, watch, ranks, .. } = run_config;
+        let RunConfig { hyperparameters, directory, device, watch, ranks, .. } = run_config;
         let kept = fs::read(directory.join(RunFacts::FILE)).ok().filter(|_| resumed);
         let kept = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let facts = match kept {
@@ -100,14 +100,14 @@ impl<M: TrainableModel> Watch<M> {
             None => RunFacts {
                 version: env!("CARGO_PKG_VERSION").into(),
                 device: format!("{:?}", device.clone().inner()),
-                recipe: serde_json::to_value(recipe).expect("plain data"),
+                hyperparameters: serde_json::to_value(hyperparameters).expect("plain data"),
                 weights_sha256: hash(model)?,
                 loss_scale: 1.0,
                 ranks: ranks.shard().world_size,
                 ..RunFacts::default()
             },
         };
-        let (config, plan) = (*watch, recipe.compute.clone());
+        let (config, plan) = (*watch, hyperparameters.compute.clone());
         let (directory, device, ranks) = (directory.clone(), device.clone(), ranks.clone());
         let (latest, outputs) = (None, Ok(Vec::new()));
         let watch = Self { config, plan, directory, device, ranks, facts, latest, outputs, dumps: 0 };

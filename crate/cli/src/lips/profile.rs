@@ -13,7 +13,7 @@ use super::{
     features::{Filmed, LipFeatureWriter, LipFeatures},
 };
 use crate::{
-    check::feeding::{Feeding, time_feeding},
+    check::loader::{LoaderProfile, time_loader},
     learn::{
         data_loader::{Collate, DataLoaderConfig},
         trainable_model::TrainableModel,
@@ -51,7 +51,7 @@ pub struct LipProfileOptions {
     /// The number of timed runs, after some warm-up runs.
     pub runs: usize,
     pub precision: Precision,
-    pub feeder: DataLoaderConfig,
+    pub loader: DataLoaderConfig,
 }
 
 impl Default for LipProfileOptions {
@@ -61,7 +61,7 @@ impl Default for LipProfileOptions {
             pictures: 80,
             runs: 3,
             precision: Precision::F32,
-            feeder: DataLoaderConfig::default(),
+            loader: DataLoaderConfig::default(),
         }
     }
 }
@@ -71,15 +71,15 @@ impl Default for LipProfileOptions {
 pub struct LipProfile {
     /// The modules of a training step.
     pub rows: Vec<Row>,
-    /// The time of whole steps, with the blocking loader and with the feeder.
-    pub loaders: Vec<Feeding>,
+    /// The time of whole steps, with the blocking loader and with the loader.
+    pub loaders: Vec<LoaderProfile>,
     /// The time of decoding a window of one item on the device, without reading back.
     pub decode_ms: f64,
     /// The time of decoding the same window in a loop on the host, which reads back each step.
     pub stepped_decode_ms: f64,
 }
 
-/// The number of profiled modules: feeder, encoder, decoder, postnet, loss, optimizer.
+/// The number of profiled modules: loader, encoder, decoder, postnet, loss, optimizer.
 const MODULES: usize = 6;
 
 /// Profiles a model of these sizes. The features may be random, because neither weights nor faces change the time.
@@ -92,7 +92,7 @@ pub fn profile_lips(
     device: &Device,
     options: &LipProfileOptions,
 ) -> Result<LipProfile> {
-    let &LipProfileOptions { batch: items, pictures, runs, precision, feeder } = options;
+    let &LipProfileOptions { batch: items, pictures, runs, precision, loader } = options;
     if runs == 0 || items == 0 {
         return Err(Error::option_invalid("the number of runs and the batch size must be positive"));
     }
@@ -138,9 +138,9 @@ pub fn profile_lips(
     let gradients = adam.scaled(total).backward();
     block_on(clock.alone("optimizer", || drop(adam.step(net.clone(), &gradients, |_| 1e-4))))?;
 
-    let loaders = [("blocking", DataLoaderConfig::BLOCKING), ("feeder", feeder)]
+    let loaders = [("blocking", DataLoaderConfig::BLOCKING), ("feeder", loader)]
         .into_iter()
-        .map(|(loader, config)| time_feeding(loader, &source, net.clone(), device, (runs, precision), config))
+        .map(|(loader, config)| time_loader(loader, &source, net.clone(), device, (runs, precision), config))
         .collect::<Result<_>>()?;
 
     let one = encoded.inner().narrow(0, 0, 1);

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     learn::Trained,
     learn::{
-        recipe::{Recipe, RunConfig},
+        hyperparameters::{Hyperparameters, RunConfig},
         run::{Run, curve_path, split},
         trainable_model::TrainableModel,
     },
@@ -35,7 +35,7 @@ use ownvoice::{
     voice::folder,
 };
 
-impl Recipe {
+impl Hyperparameters {
     /// The hyperparameters of lip-to-speech models; the window is 3 s.
     pub fn lips() -> Self {
         Self {
@@ -111,7 +111,7 @@ pub struct LipTrainConfig {
 /// Fails with `corpus-invalid`, `base-corrupt`, `option-invalid`, `precision-unsupported`, `training-diverged`, `rank-lost` or `io`.
 pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Trained> {
     let LipTrainConfig { data, out, base, preset, training } = config;
-    let RunConfig { recipe, directory, device, ranks, .. } = training;
+    let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
     let features = LipFeatures::load(data)?;
     let sounds = &features.sounds;
@@ -124,7 +124,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
         }
         None => None,
     };
-    if !recipe.compute.precision.runs_on(device) {
+    if !hyperparameters.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
     let sizes = preset.config(sounds.speakers.len());
@@ -133,11 +133,11 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
         model: &model,
         config: sizes,
         mel: sounds.mel.clone(),
-        window_pictures: window_pictures(recipe.window, &sounds.mel)?,
+        window_pictures: window_pictures(hyperparameters.window, &sounds.mel)?,
         speakers: sounds.speakers.clone(),
         vocoder,
         recipe: json!({
-            "training": recipe,
+            "training": hyperparameters,
             "hours": sounds.seconds() / 3600.0,
             "tracks": features.tracks.len(),
         }),
@@ -158,19 +158,19 @@ fn train(
     run_config: &RunConfig,
     report: &dyn Report,
 ) -> Result<(LipTacotron, f32)> {
-    let RunConfig { recipe, device, ranks, .. } = run_config;
+    let RunConfig { hyperparameters, device, ranks, .. } = run_config;
     let (train, held_out) = split(0..features.tracks.len())?;
-    device.seed(recipe.seed);
+    device.seed(hyperparameters.seed);
     let blank =
-        LipTacotron::new(config, device).with_ranks(ranks).computing(&Scope::new(recipe.compute.clone()));
+        LipTacotron::new(config, device).with_ranks(ranks).computing(&Scope::new(hyperparameters.compute.clone()));
     let run = Run::open(blank, run_config)?;
-    let pictures = window_pictures(recipe.window, &features.sounds.mel)?;
+    let pictures = window_pictures(hyperparameters.window, &features.sounds.mel)?;
     let source = LipSource::new(
         features,
         (&train, &held_out),
         config,
         pictures,
-        (recipe.batch, recipe.seed),
+        (hyperparameters.batch, hyperparameters.seed),
         ranks.shard(),
     )?;
     run.finish(&source, report)

@@ -10,7 +10,7 @@ use crate::learn::Trained;
 use crate::{
     corpus::HELD_OUT,
     learn::{
-        recipe::{Recipe, RunConfig},
+        hyperparameters::{Hyperparameters, RunConfig},
         run::curve_path,
     },
 };
@@ -86,7 +86,7 @@ impl PretrainConfig {
             from: None,
             start_share: 0.0,
             mark_people: false,
-            training: RunConfig::new(Recipe::base(), out.join("run"), device),
+            training: RunConfig::new(Hyperparameters::base(), out.join("run"), device),
             out,
         }
     }
@@ -95,7 +95,7 @@ impl PretrainConfig {
 /// Trains, and writes weights and manifest of a base, or the one file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
     let PretrainConfig { data, out, preset, path, from, start_share, mark_people, training } = config;
-    let RunConfig { recipe, directory, device, ranks, .. } = training;
+    let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
     if !(0.0..=1.0).contains(start_share) {
         return Err(Error::option_invalid("the share of the start must lie between 0 and 1"));
@@ -108,7 +108,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         domain_embedding::add_domain_embedding(&mut features)?;
     }
     let model_config = preset.config(features.speakers.len());
-    if !recipe.compute.precision.runs_on(device) {
+    if !hyperparameters.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
     let start = from.as_ref().map(|base| -> Result<_> {
@@ -168,7 +168,7 @@ fn write_base(
     held_out_loss: f32,
     report: &dyn Report,
 ) -> Result<Trained> {
-    let PretrainConfig { out, start_share, mark_people, training: RunConfig { recipe, ranks, .. }, .. } =
+    let PretrainConfig { out, start_share, mark_people, training: RunConfig { hyperparameters, ranks, .. }, .. } =
         config;
     let read = |name: &str| files::read(&out.join(name));
     let named = |name: &str| {
@@ -193,7 +193,7 @@ fn write_base(
         people: domain_embedding::people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
-            "training": recipe,
+            "training": hyperparameters,
             "start_share": start_share,
             "mark_people": mark_people,
             "hours": features.seconds() / 3600.0,
@@ -239,7 +239,7 @@ mod tests {
         let config = PretrainConfig {
             preset: Preset::Tiny,
             training: RunConfig::new(
-                Recipe { steps: 1, batch: 1, ..Recipe::base() },
+                Hyperparameters { steps: 1, batch: 1, ..Hyperparameters::base() },
                 out.join("run"),
                 &Device::flex(),
             ),
@@ -264,10 +264,10 @@ mod tests {
         fs::copy("../../models/lexicon/en.lex", out.join(LEXICON)).unwrap();
         let copy = |name: &str| fs::copy(Path::new("../../models/base").join(name), out.join(name)).unwrap();
         copy(ALIGNER);
-        let recipe = Recipe { steps: 1, batch: 1, window: 4, ..Recipe::base() };
+        let hyperparameters = Hyperparameters { steps: 1, batch: 1, window: 4, ..Hyperparameters::base() };
         let config = PretrainConfig {
             preset: Preset::Tiny,
-            training: RunConfig::new(recipe, folder.path().join("run"), &Device::flex()),
+            training: RunConfig::new(hyperparameters, folder.path().join("run"), &Device::flex()),
             ..PretrainConfig::new(data, out.clone(), &Device::flex())
         };
         let named = || {

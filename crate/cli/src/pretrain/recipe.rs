@@ -20,7 +20,7 @@ use crate::{
         prepare::{PrepareConfig, prepare},
     },
     evaluate::measure::{MeasureConfig, measure},
-    learn::recipe::{Recipe, RunConfig},
+    learn::hyperparameters::{Hyperparameters, RunConfig},
     speaker_encoder::train_speaker_encoder::{SpeakerEncoderConfig, train_speaker_encoder},
     vocoder::train_vocoder::{TrainVocoderConfig, train_vocoder},
 };
@@ -103,16 +103,16 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     }
     write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
     report.note(&format!("5/9 base voice: {steps} steps"));
-    let pretraining = |recipe: Recipe, run: &str| PretrainConfig {
+    let pretraining = |recipe: Hyperparameters, run: &str| PretrainConfig {
         training: RunConfig {
             resume: true,
-            ..RunConfig::new(Recipe { seed, ..recipe }, work.join(run), device)
+            ..RunConfig::new(Hyperparameters { seed, ..recipe }, work.join(run), device)
         },
         ..PretrainConfig::new(aligned.clone(), out.clone(), device)
     };
-    pretrain(&pretraining(Recipe { steps, ..Recipe::base() }, "run"), report)?;
+    pretrain(&pretraining(Hyperparameters { steps, ..Hyperparameters::base() }, "run"), report)?;
     if !trained_on.is_empty() {
-        let on_people = Recipe::on_people();
+        let on_people = Hyperparameters::on_people();
         report.note(&format!("5/9 base voice, with people marked: {} steps", on_people.steps));
         let start = work.join("start");
         files::check_folder(&start)?;
@@ -127,7 +127,7 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         };
         pretrain(&on_people, report)?;
     }
-    let (on_recordings, on_base) = (Recipe::vocoder(), Recipe::vocoder_end());
+    let (on_recordings, on_base) = (Hyperparameters::vocoder(), Hyperparameters::vocoder_end());
     let on_recordings_only = work.join("vocoder-heard.safetensors");
     let vocoder = TrainVocoderConfig {
         corpus: corpus_folder.clone(),
@@ -136,7 +136,7 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         from: None,
         training: RunConfig {
             resume: true,
-            ..RunConfig::new(Recipe { seed, ..on_recordings.clone() }, work.join("vocoder-heard"), device)
+            ..RunConfig::new(Hyperparameters { seed, ..on_recordings.clone() }, work.join("vocoder-heard"), device)
         },
     };
     if !on_recordings_only.exists() {
@@ -150,20 +150,20 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         from: Some(on_recordings_only),
         training: RunConfig {
             directory: work.join("vocoder-spoken"),
-            recipe: Recipe { seed, ..on_base },
+            recipe: Hyperparameters { seed, ..on_base },
             ..vocoder.training
         },
         ..vocoder
     };
     train_vocoder(&end, report)?;
 
-    report.note(&format!("8/9 speaker encoder: {} steps", Recipe::speaker_encoder().steps));
+    report.note(&format!("8/9 speaker encoder: {} steps", Hyperparameters::speaker_encoder().steps));
     let encoder = SpeakerEncoderConfig {
         corpora,
         out: out.join(SPEAKER_ENCODER),
         run: work.join("speaker-encoder"),
         device: device.clone(),
-        recipe: Recipe { seed, ..Recipe::speaker_encoder() },
+        recipe: Hyperparameters { seed, ..Hyperparameters::speaker_encoder() },
         resume: true,
     };
     train_speaker_encoder(&encoder, report)?;

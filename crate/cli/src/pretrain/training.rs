@@ -5,7 +5,7 @@ use burn::{module::Param, prelude::*};
 use super::{domain_embedding, warm_start::WarmStart};
 use crate::learn::{
     data_loader::Collate,
-    recipe::{Recipe, RunConfig},
+    hyperparameters::{Hyperparameters, RunConfig},
     run::{Run, split},
     trainable_model::TrainableModel,
 };
@@ -22,7 +22,7 @@ use ownvoice::{
     report::Report,
 };
 
-impl Recipe {
+impl Hyperparameters {
     /// The shipped base's.
     pub fn base() -> Self {
         Self {
@@ -52,7 +52,7 @@ pub trait Pretrained: TrainableModel<Batch = Batch> {
     fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self;
 
     /// How much of an utterance it learns from at once.
-    fn extent(recipe: &Recipe) -> Extent;
+    fn extent(hyperparameters: &Hyperparameters) -> Extent;
 
     /// `[S, V]`
     fn speaker_table(&mut self) -> &mut Param<Tensor<2>>;
@@ -82,8 +82,8 @@ impl Pretrained for Tacotron {
         Self::new(config, device).with_ranks(ranks)
     }
 
-    fn extent(recipe: &Recipe) -> Extent {
-        Extent::Window(recipe.window)
+    fn extent(hyperparameters: &Hyperparameters) -> Extent {
+        Extent::Window(hyperparameters.window)
     }
 
     fn speaker_table(&mut self) -> &mut Param<Tensor<2>> {
@@ -114,7 +114,7 @@ impl Pretrained for AttentiveTacotron {
         Self::new(config, device).with_ranks(ranks)
     }
 
-    fn extent(_: &Recipe) -> Extent {
+    fn extent(_: &Hyperparameters) -> Extent {
         Extent::Whole
     }
 
@@ -133,13 +133,13 @@ pub fn pretrain<M: Pretrained>(
     start: Option<WarmStart>,
     report: &dyn Report,
 ) -> Result<(M, f32)> {
-    let RunConfig { recipe, device, ranks, .. } = run_config;
+    let RunConfig { hyperparameters, device, ranks, .. } = run_config;
     let aligned =
         (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
-    device.seed(recipe.seed);
+    device.seed(hyperparameters.seed);
     let config = &TacotronConfig { speakers: features.speaker_rows(), ..config.clone() };
-    let mut blank = M::blank(config, ranks, device).computing(&Scope::new(recipe.compute.clone()));
+    let mut blank = M::blank(config, ranks, device).computing(&Scope::new(hyperparameters.compute.clone()));
     if config.pitch && !features.have_pitch() {
         return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
@@ -156,9 +156,9 @@ pub fn pretrain<M: Pretrained>(
         features,
         (&train, &held_out),
         config,
-        M::extent(recipe),
-        recipe.batch,
-        recipe.seed,
+        M::extent(hyperparameters),
+        hyperparameters.batch,
+        hyperparameters.seed,
         ranks.shard(),
     )?;
     let (mut model, held_out_loss) = run.finish(&source, report)?;
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::{
         learn::preflight::{RunFacts, preflight},
-        learn::{data_loader::DataLoaderConfig, recipe::WatchConfig, run::curve_path, watch::dump_path},
+        learn::{data_loader::DataLoaderConfig, hyperparameters::WatchConfig, run::curve_path, watch::dump_path},
     };
     use burn_fused::{
         ranks::threads,
@@ -202,7 +202,7 @@ mod tests {
         _folder: TempDir,
         config: TacotronConfig,
         weights: HostWeights,
-        recipe: Recipe,
+        hyperparameters: Hyperparameters,
     }
 
     impl Case {
@@ -211,11 +211,11 @@ mod tests {
             Device::flex().seed(1);
             let weights = collect(&Tacotron::new(&config, &Device::flex()));
             let bytes = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
-            let recipe = Recipe { steps: 60, batch: 6, window: 24, checkpoint_every: 20, ..Recipe::base() };
+            let hyperparameters = Hyperparameters { steps: 60, batch: 6, window: 24, checkpoint_every: 20, ..Hyperparameters::base() };
             let folder = TempDir::new().unwrap();
             ownvoice_testing::noise_features::write(folder.path(), true);
             let features = Features::load(folder.path()).unwrap();
-            Self { features, _folder: folder, config, weights: deserialize(&bytes).unwrap().0, recipe }
+            Self { features, _folder: folder, config, weights: deserialize(&bytes).unwrap().0, hyperparameters }
         }
 
         /// Trains to the end, or until a batch fails.
@@ -231,19 +231,19 @@ mod tests {
         ) -> Result<f32> {
             let run_config = RunConfig {
                 resume,
-                feeder: DataLoaderConfig { threads, depth: 4 },
+                loader: DataLoaderConfig { threads, depth: 4 },
                 ranks: ranks.clone(),
-                ..RunConfig::new(self.recipe.clone(), directory.to_path_buf(), &Device::flex())
+                ..RunConfig::new(self.hyperparameters.clone(), directory.to_path_buf(), &Device::flex())
             };
             let blank = Tacotron::blank(&self.config, &ranks, &run_config.device);
             let run = Run::open(apply(blank, self.weights.clone()).unwrap(), &run_config)?;
             let (train, held_out) = split(0..self.features.utterances.len())?;
-            let Recipe { batch, seed, .. } = self.recipe;
+            let Hyperparameters { batch, seed, .. } = self.hyperparameters;
             let source = UtteranceSource::new(
                 &self.features,
                 (&train, &held_out),
                 &self.config,
-                Tacotron::extent(&self.recipe),
+                Tacotron::extent(&self.hyperparameters),
                 batch,
                 seed,
                 ranks.shard(),
@@ -260,8 +260,8 @@ mod tests {
                 share,
             };
             let folder = TempDir::new().unwrap();
-            let recipe = Recipe { steps, ..self.recipe.clone() };
-            let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
+            let hyperparameters = Hyperparameters { steps, ..self.hyperparameters.clone() };
+            let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
             pretrain(features, &self.config, &run_config, Some(start), &()).unwrap()
         }
     }
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn two_ranks_dump_a_step_that_is_no_number_and_none_waits_for_the_other() {
         let mut case = Case::new();
-        (case.recipe.rate_start, case.recipe.rate_end) = (1e30, 1e30);
+        (case.hyperparameters.rate_start, case.hyperparameters.rate_end) = (1e30, 1e30);
         let folder = tempfile::tempdir().unwrap();
         let codes =
             threads::run(2, |ranks| case.train(ranks, 1, folder.path(), false, None).unwrap_err().code());

@@ -16,7 +16,7 @@ use crate::{
     corpus::{FOREIGN, Perturbation, Recording, layouts},
     learn::Trained,
     learn::{
-        recipe::{Recipe, RunConfig},
+        hyperparameters::{Hyperparameters, RunConfig},
         run::curve_path,
     },
 };
@@ -35,7 +35,7 @@ pub struct SpeakerEncoderConfig {
     pub corpora: Vec<PathBuf>,
     /// File for the weights.
     pub out: PathBuf,
-    pub recipe: Recipe,
+    pub hyperparameters: Hyperparameters,
     pub device: Device,
     /// Go on from the checkpoint in the folder for runs, where there is one.
     pub resume: bool,
@@ -51,7 +51,7 @@ const CLIPS: usize = 40;
 
 /// Trains and writes the weights. A base that they are part of stays whole.
 pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report) -> Result<Trained> {
-    let SpeakerEncoderConfig { corpora, out, recipe, device, resume, run } = config;
+    let SpeakerEncoderConfig { corpora, out, hyperparameters, device, resume, run } = config;
     files::check_writable(out)?;
     let recordings = recordings_of(corpora)?;
     let perturbations: Vec<Perturbation> = FORMANTS
@@ -82,7 +82,7 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     report.note(&format!("{} clips of {speakers} speakers", samples.len()));
     // On one rank: the embedding is normalised over a batch by the running statistics of one.
-    let run_config = RunConfig { resume: *resume, ..RunConfig::new(recipe.clone(), run.clone(), device) };
+    let run_config = RunConfig { resume: *resume, ..RunConfig::new(hyperparameters.clone(), run.clone(), device) };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config, report)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
     folder::write_part(out, &bytes)?;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::learn::{
     data_loader::Collate,
-    recipe::{Recipe, RunConfig},
+    hyperparameters::{Hyperparameters, RunConfig},
     run::{Run, split},
     trainable_model::TrainableModel,
 };
@@ -28,7 +28,7 @@ use ownvoice::{
     report::Report,
 };
 
-impl Recipe {
+impl Hyperparameters {
     /// The shipped encoder's.
     pub fn speaker_encoder() -> Self {
         Self {
@@ -129,7 +129,7 @@ fn margin_loss(vectors: Tensor<2>, directions: Tensor<2>, speakers: Tensor<2, In
 struct SampleSource<'a> {
     samples: &'a [Sample],
     mels: usize,
-    recipe: &'a Recipe,
+    hyperparameters: &'a Hyperparameters,
     train: BatchSampler,
     held_out: BatchSampler,
 }
@@ -139,7 +139,7 @@ impl Collate for SampleSource<'_> {
     type Batch = SpeakerBatch;
 
     fn make(&self, draw: BatchKey, cpu: &Device) -> Result<SpeakerBatch> {
-        let Recipe { batch, window, seed, .. } = *self.recipe;
+        let Hyperparameters { batch, window, seed, .. } = *self.hyperparameters;
         let items = match draw {
             BatchKey::Train(step) => self.train.batch(step),
             BatchKey::HeldOut(number) => self.held_out.batch(number),
@@ -178,24 +178,24 @@ pub fn train(
     run_config: &RunConfig,
     report: &dyn Report,
 ) -> Result<(SpeakerEncoder, f32)> {
-    let RunConfig { recipe, device, .. } = run_config;
+    let RunConfig { hyperparameters, device, .. } = run_config;
     let speakers = samples.iter().map(|sample| sample.speaker + 1).max().unwrap_or(0);
-    let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= recipe.window * mels);
+    let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= hyperparameters.window * mels);
     let (train, held_out) = split(usable)?;
     if speakers < 2 {
         return Err(Error::corpus_invalid("too few speakers to train on"));
     }
-    device.seed(recipe.seed);
+    device.seed(hyperparameters.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);
     let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, run_config)?;
     let order = |from: Vec<usize>, seed| {
-        BatchSampler::new(from.into_iter().map(|item| (item, 0)), recipe.batch, seed)
+        BatchSampler::new(from.into_iter().map(|item| (item, 0)), hyperparameters.batch, seed)
     };
     let source = SampleSource {
         samples,
         mels,
-        recipe,
-        train: order(train, recipe.seed),
+        hyperparameters,
+        train: order(train, hyperparameters.seed),
         held_out: order(held_out, 0),
     };
     let (trained, loss) = run.finish(&source, report)?;
@@ -236,15 +236,15 @@ mod tests {
         let samples: Vec<Sample> =
             (0..120).map(|index| Sample::new(index % 3, &clip(index % 3, index))).collect();
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe {
+        let hyperparameters = Hyperparameters {
             steps: 40,
             batch: 8,
             window: 30,
             rate_start: 3e-3,
             checkpoint_every: 20,
-            ..Recipe::speaker_encoder()
+            ..Hyperparameters::speaker_encoder()
         };
-        let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
+        let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
         let (encoder, loss) = train(&samples, 80, &run_config, &()).unwrap();
         assert!(loss < 1.0, "{loss}");
         let vector = |speaker: usize| {
@@ -265,7 +265,7 @@ mod tests {
             (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
         let folder = tempfile::tempdir().unwrap();
         let run_config =
-            RunConfig::new(Recipe::speaker_encoder(), folder.path().to_path_buf(), &Device::flex());
+            RunConfig::new(Hyperparameters::speaker_encoder(), folder.path().to_path_buf(), &Device::flex());
         assert_eq!(train(&samples, 80, &run_config, &()).err().unwrap().code(), "corpus-invalid");
     }
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     corpus::{Recording, label, layouts},
     learn::Trained,
-    learn::{recipe::RunConfig, run::curve_path},
+    learn::{hyperparameters::RunConfig, run::curve_path},
 };
 use burn_fused::{
     Scope,
@@ -55,9 +55,9 @@ const CHUNK: usize = 64;
 /// Trains and writes the weights. A base that they are part of stays whole.
 pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
     let TrainVocoderConfig { corpus, out, base, from, training } = options;
-    let RunConfig { recipe, directory, device, ranks, .. } = training;
+    let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_writable(out)?;
-    if !recipe.compute.precision.runs_on(device) {
+    if !hyperparameters.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
     let extractor = MelExtractor::new(MelConfig::speech_16k());
@@ -65,7 +65,7 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     let counter = Counter::new(report, recordings.len(), "reading");
     let read = |(index, recording): (usize, &Recording)| {
         counter.count();
-        take(recording, recipe.seed + index as u64, &extractor)
+        take(recording, hyperparameters.seed + index as u64, &extractor)
     };
     let mut takes = VocoderDataset::create(directory, extractor.config().mels)?;
     let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
@@ -87,8 +87,8 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     }
     report.note(&format!("{} takes of {} recordings", takes.len(), recordings.len()));
     let config = VocoderConfig::small();
-    device.seed(recipe.seed);
-    let mut blank = SourceFilter::new(&config, device).computing(&Scope::new(recipe.compute.clone()));
+    device.seed(hyperparameters.seed);
+    let mut blank = SourceFilter::new(&config, device).computing(&Scope::new(hyperparameters.compute.clone()));
     if let Some(path) = from {
         let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
         blank = apply(blank, weights).map_err(Error::checkpoint_corrupt)?;

@@ -14,7 +14,7 @@ use rand::Rng;
 use super::dataset::VocoderDataset;
 use crate::learn::{
     data_loader::Collate,
-    recipe::{Recipe, RunConfig},
+    hyperparameters::{Hyperparameters, RunConfig},
     run::{Run, split},
     trainable_model::TrainableModel,
 };
@@ -32,7 +32,7 @@ use ownvoice::{
     vocoder::network::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
 };
 
-impl Recipe {
+impl Hyperparameters {
     /// The shipped vocoder's, on recordings.
     pub fn vocoder() -> Self {
         Self {
@@ -171,7 +171,7 @@ struct TakeSource<'a> {
     long: Stft,
     short: Stft,
     config: &'a VocoderConfig,
-    recipe: &'a Recipe,
+    hyperparameters: &'a Hyperparameters,
     train: BatchSampler,
     held_out: BatchSampler,
     shard: Shard,
@@ -187,12 +187,12 @@ impl<'a> TakeSource<'a> {
         (train, held_out): (&[usize], &[usize]),
         mel: &MelConfig,
         config: &'a VocoderConfig,
-        recipe: &'a Recipe,
+        hyperparameters: &'a Hyperparameters,
         shard: Shard,
     ) -> Self {
         // Windows are all of one length.
         let order =
-            |from: &[usize], seed| BatchSampler::new(from.iter().map(|&take| (take, 0)), recipe.batch, seed);
+            |from: &[usize], seed| BatchSampler::new(from.iter().map(|&take| (take, 0)), hyperparameters.batch, seed);
         /// The same batches are held out from all runs.
         const HELD_OUT_SEED: u64 = 0;
         Self {
@@ -201,8 +201,8 @@ impl<'a> TakeSource<'a> {
             long: Stft::new(mel.fft_length, LONG_WINDOW, mel.hop_length),
             short: Stft::new(mel.fft_length, SHORT_WINDOW, mel.hop_length),
             config,
-            recipe,
-            train: order(train, recipe.seed),
+            hyperparameters,
+            train: order(train, hyperparameters.seed),
             held_out: order(held_out, HELD_OUT_SEED),
             shard,
         }
@@ -211,7 +211,7 @@ impl<'a> TakeSource<'a> {
     /// Recording and pulses from [`MARGIN`] frames before the window to as many after it; silence beyond the recording.
     fn around(&self, take: usize, first: usize, phase: f32) -> Result<(Vec<f32>, Vec<f32>)> {
         let MelConfig { sample_rate_hz, hop_length, .. } = *self.extractor.config();
-        let frames = self.recipe.window + 2 * MARGIN;
+        let frames = self.hyperparameters.window + 2 * MARGIN;
         let first = first as isize - MARGIN as isize;
         let f0_hz = self.takes.f0_hz(take, first, frames + 1)?;
         let recording = self.takes.samples(take, first * hop_length as isize, frames * hop_length)?;
@@ -224,14 +224,14 @@ impl Collate for TakeSource<'_> {
     type Batch = VocoderBatch;
 
     fn make(&self, draw: BatchKey, cpu: &Device) -> Result<VocoderBatch> {
-        let (frames, bins) = (self.recipe.window, self.config.bins);
+        let (frames, bins) = (self.hyperparameters.window, self.config.bins);
         let items = match draw {
             BatchKey::Train(step) => self.train.batch(step),
             BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
         // VocoderClip, first frame, phase of the pulses.
         let pick = |(place, take): (usize, usize)| {
-            let mut random = draw.random(self.recipe.seed, place);
+            let mut random = draw.random(self.hyperparameters.seed, place);
             (take, random.random_range(0..=self.takes.frames(take) - frames), random.random::<f32>())
         };
         let picks: Vec<(usize, usize, f32)> = items.into_iter().enumerate().map(pick).collect();
@@ -329,12 +329,12 @@ pub fn train(
     run_config: &RunConfig,
     report: &dyn Report,
 ) -> Result<(SourceFilter, f32)> {
-    let RunConfig { recipe, .. } = run_config;
-    let usable = (0..takes.len()).filter(|&take| takes.frames(take) >= recipe.window);
+    let RunConfig { hyperparameters, .. } = run_config;
+    let usable = (0..takes.len()).filter(|&take| takes.frames(take) >= hyperparameters.window);
     let (train, held_out) = split(usable)?;
     let run = Run::open(blank, run_config)?;
     run.finish(
-        &TakeSource::new(takes, (&train, &held_out), mel, config, recipe, run_config.ranks.shard()),
+        &TakeSource::new(takes, (&train, &held_out), mel, config, hyperparameters, run_config.ranks.shard()),
         report,
     )
 }
@@ -367,8 +367,8 @@ mod tests {
         let mut takes = VocoderDataset::create(folder.path(), 80).unwrap();
         takes.push("a".into(), &VocoderClip::new(voice(1.5, 150.0), None, &extractor)).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
-        let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
-        let source = |shard| TakeSource::new(&takes, (&[0], &[0]), &mel, &config, &recipe, shard);
+        let hyperparameters = Hyperparameters { batch: 2, window: 40, ..Hyperparameters::vocoder() };
+        let source = |shard| TakeSource::new(&takes, (&[0], &[0]), &mel, &config, &hyperparameters, shard);
         let batch = source(Shard::WHOLE).make(BatchKey::Train(3), &Device::flex()).unwrap();
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
@@ -422,8 +422,8 @@ mod tests {
             takes.push(index.to_string(), &take).unwrap();
         }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
-        let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
-        let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
+        let hyperparameters = Hyperparameters { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Hyperparameters::vocoder() };
+        let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
         train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config, &())
             .unwrap();
         let curve = std::fs::read_to_string(crate::learn::run::curve_path(folder.path())).unwrap();
@@ -443,9 +443,9 @@ mod tests {
         let weights = deserialize(&weights).unwrap().0;
         let of_ranks = |ranks: Ranks, name: &str| {
             let blank = apply(SourceFilter::new(&config, &run_config.device), weights.clone()).unwrap();
-            let recipe = Recipe { steps: 40, ..run_config.recipe.clone() };
+            let hyperparameters = Hyperparameters { steps: 40, ..run_config.hyperparameters.clone() };
             let run_config =
-                RunConfig { recipe, directory: folder.path().join(name), ranks, ..run_config.clone() };
+                RunConfig { hyperparameters, directory: folder.path().join(name), ranks, ..run_config.clone() };
             train(&takes, &mel, &config, blank, &run_config, &()).unwrap().1
         };
         let one = of_ranks(Ranks::default(), "one");

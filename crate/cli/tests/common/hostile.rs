@@ -53,14 +53,14 @@ use ownvoice_cli::{
     import::Imported,
     learn::{
         data_loader::DataLoaderConfig,
-        recipe::{Recipe, RunConfig, WatchConfig},
+        hyperparameters::{Hyperparameters, RunConfig, WatchConfig},
         run::Run,
     },
     lips::features::{Filmed, LipFeatureWriter, LipFeatures},
     speaker_encoder::verifier::SpeakerVerifier,
 };
 use ownvoice_testing::pieces::PIECES;
-use ownvoice_testing::{ALIGNER, held_out_clips, tiny_base, tiny_files};
+use ownvoice_testing::{ALIGNER, held_out_clips, root, tiny_base, tiny_files};
 use pollster::block_on;
 use rand::{Rng, seq::IndexedRandom};
 use serde_json::Value;
@@ -229,7 +229,7 @@ fn wav_file(random: &mut Choices) -> Outcome {
 fn recording(random: &mut Choices) -> Outcome {
     kept!(FILES: Vec<Vec<u8>> = {
         let mut paths: Vec<_> =
-            fs::read_dir("tests/data/formats").unwrap().map(|entry| entry.unwrap().path()).collect();
+            fs::read_dir(root().join("crate/ownvoice/tests/data/formats")).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths.iter().filter(|path| !path.ends_with("tone.wav")).map(|path| fs::read(path).unwrap()).collect()
     });
@@ -341,11 +341,11 @@ fn run(random: &mut Choices) -> Outcome {
     let bytes = with_damage(good, random, damage_tensors);
     fs::write(folder.path().join("checkpoint.safetensors"), &bytes).unwrap();
     let run_config = RunConfig {
-        recipe: Recipe::base(),
+        hyperparameters: Hyperparameters::base(),
         directory: folder.path().to_owned(),
         resume: true,
         device: Device::flex().autodiff(),
-        feeder: DataLoaderConfig { threads: 1, depth: 1 },
+        loader: DataLoaderConfig { threads: 1, depth: 1 },
         ranks: Ranks::default(),
         watch: WatchConfig::default(),
     };

@@ -1,6 +1,6 @@
 //! The mel filterbank of librosa 0.11 (`filters.mel`).
 
-use super::mel::MelConfig;
+use super::mel_config::MelConfig;
 
 /// A triangular filter, without the zeros around it.
 pub(super) struct Filter {

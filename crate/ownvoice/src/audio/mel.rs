@@ -1,98 +1,12 @@
 //! Log-mel spectrograms as NVIDIA's Tacotron 2 (`layers.py`, `TacotronSTFT`) and librosa 0.11 (`filters.mel`) define them.
 
 use realfft::num_complex::Complex32;
-use serde::{Deserialize, Serialize};
 
+pub use super::mel_config::MelConfig;
 use super::{
     filterbank::{Filter, filterbank},
     stft::Stft,
 };
-use crate::{Error, Result};
-
-/// The parameters of a mel spectrogram. A voice and its base must agree on them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MelConfig {
-    pub sample_rate_hz: u32,
-    /// The length of the Fourier transform, in samples; even.
-    pub fft_length: usize,
-    /// The length of the window, in samples; it is zero-padded to `fft_length`.
-    pub window_length: usize,
-    /// The number of samples from one frame to the next.
-    pub hop_length: usize,
-    /// The number of channels, M.
-    pub mels: usize,
-    pub f_min_hz: f32,
-    pub f_max_hz: f32,
-    /// The least amplitude: smaller ones are raised to it before the logarithm.
-    pub log_floor: f32,
-}
-
-impl MelConfig {
-    /// The configuration of this project's models: 16 kHz, frames of 12.5 ms, windows of 50 ms.
-    pub fn speech_16k() -> Self {
-        Self {
-            sample_rate_hz: 16_000,
-            fft_length: 1024,
-            window_length: 800,
-            hop_length: 200,
-            mels: 80,
-            f_min_hz: 55.0,
-            f_max_hz: 7600.0,
-            log_floor: 1e-5,
-        }
-    }
-
-    /// The configuration of NVIDIA's public checkpoints: 22.05 kHz, frames of 11.6 ms, windows of 46.4 ms.
-    pub fn nvidia_22k() -> Self {
-        Self {
-            sample_rate_hz: 22_050,
-            fft_length: 1024,
-            window_length: 1024,
-            hop_length: 256,
-            mels: 80,
-            f_min_hz: 0.0,
-            f_max_hz: 8000.0,
-            log_floor: 1e-5,
-        }
-    }
-
-    /// Checks that an extractor can be made of this configuration. Configurations from files are checked before they are used.
-    pub fn check(&self) -> Result<()> {
-        let half_rate_hz = self.sample_rate_hz as f32 / 2.0;
-        let valid = super::resample::RATES_HZ.contains(&self.sample_rate_hz)
-            && (16..=16_384).contains(&self.fft_length)
-            && self.fft_length.is_multiple_of(2)
-            && (1..=self.fft_length).contains(&self.window_length)
-            && (1..=self.window_length).contains(&self.hop_length)
-            && (1..=1024).contains(&self.mels)
-            && 0.0 <= self.f_min_hz
-            && self.f_min_hz < self.f_max_hz
-            && self.f_max_hz <= half_rate_hz
-            && self.log_floor.is_normal()
-            && self.log_floor > 0.0;
-        if valid {
-            Ok(())
-        } else {
-            Err(Error::option_invalid(format!("the mel configuration is invalid: {self:?}")))
-        }
-    }
-
-    /// Returns the number of frames, T, of a clip of `samples` samples.
-    pub fn frames(&self, samples: usize) -> usize {
-        1 + samples / self.hop_length
-    }
-
-    /// Returns the length of one frame in seconds.
-    pub fn frame_seconds(&self) -> f32 {
-        self.hop_length as f32 / self.sample_rate_hz as f32
-    }
-
-    /// Returns the value of silence, the logarithm of the floor.
-    pub fn silence(&self) -> f32 {
-        self.log_floor.ln()
-    }
-}
 
 /// The affine normalisation of log-mels for a network.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@ mod filterbank;
 pub mod global_variance_scale;
 pub mod level;
 pub mod mel;
+mod mel_config;
 pub mod pauses;
 pub mod pitch;
 pub mod psola;

@@ -1,74 +1,39 @@
-//! The classic Tacotron 2 decoder (Shen et al. 2018, section 2.2): it finds its own way through the text by location-sensitive
-//! attention (Chorowski et al. 2015, section 2.2) with a stop gate.
+//! The decoder of Tacotron 2 (Shen et al. 2018, section 2.2): location-sensitive attention (Chorowski et al. 2015, section 2.2) aligns text and frames, and a
+//! stop gate ends the utterance.
 //!
-//! Laid out as NVIDIA's reference, so that its weights fit: attention LSTM, attention, decoder LSTM, projection and gate. The
-//! paper's zoneout is left out. Only attention and its LSTM wait for the step before; prenet, decoder LSTM and projections run over a sequence at once.
+//! The layout is that of NVIDIA's reference, so that its weights can be loaded: attention LSTM, attention, decoder LSTM, projection and gate. The paper's zoneout
+//! is left out. Under teacher forcing only the attention and its LSTM run step by step; the prenet, decoder LSTM and projections run over the whole sequence at
+//! once.
 
 use burn::{
     module::{Module, Param},
     nn::Linear,
     prelude::*,
-    tensor::activation::relu,
 };
 
-use super::{StopReason, TacotronConfig, tacotron::Symbols};
+use super::{StopReason, TacotronConfig, prenet::Prenet, tacotron::Symbols};
 use burn_fused::{
     Compute, Scope,
     attention::AttentionMemory,
-    dropout::dropout,
     init::{self, Fill},
     lstm::{Lstm, ScanOptions, split_state},
 };
 
-/// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
-#[derive(Module, Debug)]
-pub struct Prenet {
-    pub first: Linear,
-    pub second: Linear,
-    dropout: f64,
-    /// Of both layers.
-    #[module(skip)]
-    compute: [Compute; 2],
-}
-
-impl Prenet {
-    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
-        let linear = |inputs| init::unbiased(inputs, config.prenet_width, device);
-        Self {
-            first: linear(config.mels),
-            second: linear(config.prenet_width),
-            dropout: config.prenet_dropout,
-            compute: Default::default(),
-        }
-    }
-
-    pub fn computing(self, scope: &Scope) -> Self {
-        Self { compute: ["first", "second"].map(|layer| scope.at(layer).compute()), ..self }
-    }
-
-    /// `[.., M]` to `[.., P]`.
-    pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
-        let [of_first, of_second] = &self.compute;
-        let hidden = dropout(relu(of_first.linear(&self.first, frame)), self.dropout);
-        dropout(relu(of_second.linear(&self.second, hidden)), self.dropout)
-    }
-}
-
-/// Scores each symbol by content (query and memory) and by place (where the attention was and has been).
+/// Scores each symbol by content (query and memory) and by location (the last and the cumulative attention weights).
 #[derive(Module, Debug)]
 pub struct LocationAttention {
     /// `[H, A]`
     pub query: Linear,
     /// `[C, A]`
     pub memory: Linear,
-    /// Convolution over the last and the cumulative weights, `[2 K, F]`, taps slowest.
+    /// The convolution over the last and the cumulative weights, `[2 K, F]`; taps vary slowest.
     pub location: Param<Tensor<2>>,
     /// `[F, A]`
     pub location_projection: Linear,
     /// `[A, 1]`
     pub energy: Linear,
     taps: usize,
-    /// Of its steps, and of what they attend to.
+    /// How the steps and the memory are computed.
     #[module(skip)]
     compute: [Compute; 2],
 }
@@ -95,35 +60,39 @@ impl LocationAttention {
         Self { compute: [scope.compute(), scope.at("memory").compute()], ..self }
     }
 
-    /// What the decoder attends to; it does not change while the decoder runs. `values` is `[B, L, C]`, `mask` `[B, L]`.
+    /// Returns the memory that the steps attend to. It does not change while the decoder runs.
+    ///
+    /// * `values`: `[B, L, C]`
+    /// * `mask`:   `[B, L]`
     fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> AttentionMemory {
         let location = self.location.val().matmul(self.location_projection.weight.val()); // (2 K, F) x (F, A)
-        let [of_steps, of_memory] = &self.compute;
+        let [steps, memory] = &self.compute;
         AttentionMemory {
-            keys: of_memory.linear(&self.memory, values.clone()),
+            keys: memory.linear(&self.memory, values.clone()),
             values,
             mask,
             energy: self.energy.weight.val(),
             location,
-            compute: of_steps.clone(),
+            compute: steps.clone(),
         }
     }
 }
 
-/// Everything that one step hands to the next.
+/// The recurrent state between two steps.
 #[derive(Debug, Clone)]
 pub struct AttentionState {
-    /// Attention LSTM, `[B, 2H]`
+    /// The hidden and cell state of the attention LSTM, `[B, 2H]`
     pub attention: Tensor<2>,
-    /// Decoder LSTM, `[B, 2H]`
+    /// The hidden and cell state of the decoder LSTM, `[B, 2H]`
     pub decoder: Tensor<2>,
-    /// What [`AttentionMemory::attend`] returned, `[B, 2 L + C]`
+    /// The output of [`AttentionMemory::attend`], `[B, 2 L + C]`
     pub attended: Tensor<2>,
 }
 
+/// A decoder that aligns text and frames by attention.
 #[derive(Module, Debug)]
 pub struct AttentionDecoder {
-    /// VocoderDataset the frame before each step; `None` where the decoder is not autoregressive.
+    /// Reads the frame before each step; `None` where the decoder is not autoregressive.
     pub prenet: Option<Prenet>,
     pub attention_lstm: Lstm,
     pub attention: LocationAttention,
@@ -133,24 +102,24 @@ pub struct AttentionDecoder {
     /// `[H + C, 1]`
     pub gate: Linear,
     reduction: usize,
-    /// Of projection and gate.
+    /// How projection and gate are computed.
     #[module(skip)]
     compute: [Compute; 2],
 }
 
-/// Outputs of N steps.
+/// The outputs of N steps.
 #[derive(Debug, Clone)]
 pub struct DecoderOutput {
     /// `[B, N R, M]`
     pub frames: Tensor<3>,
-    /// Logits of the utterance ending with that step, `[B, N]`
+    /// The logit that the utterance ends with each step, `[B, N]`
     pub gate: Tensor<2>,
     /// `[B, N, L]`
     pub alignment: Tensor<3>,
     pub state: AttentionState,
 }
 
-/// An utterance that the decoder made up by itself.
+/// An utterance that the decoder generated from its own frames.
 #[derive(Debug, Clone)]
 pub struct Generated {
     /// `[1, T, M]`
@@ -163,10 +132,10 @@ pub struct Generated {
 impl AttentionDecoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, context) = (config.decoder_width, config.encoder_width + config.speaker_width);
-        let heard = if config.autoregressive { config.prenet_width } else { 0 };
+        let prenet_width = if config.autoregressive { config.prenet_width } else { 0 };
         Self {
             prenet: config.autoregressive.then(|| Prenet::new(config, device)),
-            attention_lstm: Lstm::new(heard + context, width, device),
+            attention_lstm: Lstm::new(prenet_width + context, width, device),
             attention: LocationAttention::new(config, device),
             decoder_lstm: Lstm::new(width + context, width, device),
             projection: init::linear(width + context, config.reduction * config.mels, device),
@@ -176,6 +145,7 @@ impl AttentionDecoder {
         }
     }
 
+    /// Sets how its operations are computed; `scope` is that of the decoder.
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
             prenet: self.prenet.map(|prenet| prenet.computing(&scope.at("prenet"))),
@@ -187,6 +157,8 @@ impl AttentionDecoder {
         }
     }
 
+    /// Returns the memory that the decoder attends to.
+    ///
     /// * `encoded`: `[B, L, E]`
     /// * `speaker`: `[B, V]`
     pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> AttentionMemory {
@@ -196,6 +168,7 @@ impl AttentionDecoder {
         self.attention.memory(Tensor::cat(vec![encoded, speaker], 2), symbols.mask.clone())
     }
 
+    /// Returns the state before the first step.
     pub fn start(&self, memory: &AttentionMemory) -> AttentionState {
         let (batch, device) = (memory.values.dims()[0], memory.values.device());
         AttentionState {
@@ -205,20 +178,20 @@ impl AttentionDecoder {
         }
     }
 
-    /// One step of synthesis.
+    /// Runs one step of synthesis.
     ///
-    /// * `heard`: `[B, P]`, the frame before this step's first, through the prenet; `[B, 0]` without one
+    /// * `prenet_output`: `[B, P]`, of the frame before this step's first; `[B, 0]` without a prenet
     ///
-    /// Returns what projection and gate read, `[B, H + C]`, and the next state.
+    /// Returns the input of projection and gate, `[B, H + C]`, and the next state.
     pub fn step(
         &self,
-        heard: Tensor<2>,
+        prenet_output: Tensor<2>,
         memory: &AttentionMemory,
         state: AttentionState,
     ) -> (Tensor<2>, AttentionState) {
         let query = self.attention.query.weight.val();
         let (attention, attended) =
-            memory.step(heard, &self.attention_lstm, query, state.attention, state.attended);
+            memory.step(prenet_output, &self.attention_lstm, query, state.attention, state.attended);
         let [hidden, _] = split_state(attention.clone());
         let context = memory.context(&attended);
         let decoder = self.decoder_lstm.step(Tensor::cat(vec![hidden, context.clone()], 1), state.decoder);
@@ -226,17 +199,17 @@ impl AttentionDecoder {
         (Tensor::cat(vec![hidden, context], 1), AttentionState { attention, decoder, attended })
     }
 
-    /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
-    fn say(&self, hidden: Tensor<3>) -> (Tensor<3>, Tensor<2>) {
+    /// Projects `[B, N, H + C]` to frames `[B, N R, M]` and gate logits `[B, N]`.
+    fn project(&self, hidden: Tensor<3>) -> (Tensor<3>, Tensor<2>) {
         let [batch, steps, _] = hidden.dims();
-        let [of_projection, of_gate] = &self.compute;
-        let frames = of_projection.linear(&self.projection, hidden.clone());
+        let [projection, gate] = &self.compute;
+        let frames = projection.linear(&self.projection, hidden.clone());
         let mels = frames.dims()[2] / self.reduction;
-        let gate = of_gate.linear(&self.gate, hidden).squeeze_dim::<2>(2);
+        let gate = gate.linear(&self.gate, hidden).squeeze_dim::<2>(2);
         (frames.reshape([batch, steps * self.reduction, mels]), gate)
     }
 
-    /// The frame before each step's first, `[B, N, M]`: zeros, then the last frame of each step but the last.
+    /// Returns the frame before each step's first, `[B, N, M]`: zeros, then the last frame of each step but the last.
     ///
     /// * `frames`: `[B, N R, M]`
     pub fn previous(&self, frames: Tensor<3>) -> Tensor<3> {
@@ -247,8 +220,8 @@ impl AttentionDecoder {
         Tensor::cat(vec![Tensor::zeros([batch, 1, mels], &device), last], 1)
     }
 
-    /// What steps prenet of the frames before them.
-    fn prenet<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
+    /// Maps the frames before the steps, `[.., M]`, to `[.., P]`; to `[.., 0]` without a prenet.
+    fn prenet_output<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
         match &self.prenet {
             Some(prenet) => prenet.forward(previous),
             None => {
@@ -259,8 +232,7 @@ impl AttentionDecoder {
         }
     }
 
-    /// Runs over frames that are known, or for as many steps without hearing any. The decoder LSTM's outputs are not fed back then: it runs over the whole
-    /// sequence at once.
+    /// Runs N steps under teacher forcing, or without feedback. No output of the decoder LSTM is fed back, so that it runs over the whole sequence at once.
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first; `[B, N, 0]` where the decoder is not autoregressive
     pub fn forward(
@@ -269,24 +241,24 @@ impl AttentionDecoder {
         memory: &AttentionMemory,
         state: AttentionState,
     ) -> DecoderOutput {
-        let heard = self.prenet(previous).swap_dims(0, 1); // (N, B, P)
+        let prenet_output = self.prenet_output(previous).swap_dims(0, 1); // (N, B, P)
         let AttentionState { attention, decoder, attended } = state;
         let query = self.attention.query.weight.val();
-        let found = memory.scan(heard, &self.attention_lstm, query, attention, attended);
+        let scanned = memory.scan(prenet_output, &self.attention_lstm, query, attention, attended);
         let (hidden, decoder) = self.decoder_lstm.forward(
-            Tensor::cat(vec![found.hidden, found.context.clone()], 2),
+            Tensor::cat(vec![scanned.hidden, scanned.context.clone()], 2),
             decoder,
             ScanOptions::default(),
         );
-        let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
-        let state = AttentionState { attention: found.state, decoder, attended: found.attended };
-        DecoderOutput { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
+        let (frames, gate) = self.project(Tensor::cat(vec![hidden, scanned.context], 2).swap_dims(0, 1));
+        let state = AttentionState { attention: scanned.state, decoder, attended: scanned.attended };
+        DecoderOutput { frames, gate, alignment: scanned.weights.swap_dims(0, 1), state }
     }
 
-    /// Speaks one utterance: the input of each step is the last frame of the one before, of the first zeros.
+    /// Generates one utterance. The input of each step is the last frame of the step before; that of the first step is zeros.
     ///
-    /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
-    /// `proceed`, called before each step with the frames so far, returns false.
+    /// The utterance ends after the step whose gate opens (a probability above one half), before it exceeds `max_frames`, or when `proceed` returns false.
+    /// `proceed` is called before each step with the number of frames so far.
     pub async fn generate(
         &self,
         memory: &AttentionMemory,
@@ -298,25 +270,25 @@ impl AttentionDecoder {
         let device = memory.values.device();
         let mels = self.projection.weight.dims()[1] / self.reduction;
         let mut state = self.start(memory);
-        // A first element of no length, so that no frames are a tensor too.
+        // An empty first element lets an utterance without frames be concatenated too.
         let (mut frames, mut alignment) =
             (vec![Tensor::zeros([1, 0, mels], &device)], vec![Tensor::zeros([1, 0, symbols], &device)]);
         let mut previous = Tensor::<2>::zeros([1, mels], &device);
-        let mut said = 0;
+        let mut count = 0;
         let stop = loop {
-            if said + self.reduction > max_frames {
+            if count + self.reduction > max_frames {
                 break StopReason::MaxFrames;
             }
-            if !proceed(said) {
+            if !proceed(count) {
                 break StopReason::Cancelled;
             }
-            let (hidden, next) = self.step(self.prenet(previous), memory, state);
-            let (step_frames, gate) = self.say(hidden.unsqueeze_dim(1));
+            let (hidden, next) = self.step(self.prenet_output(previous), memory, state);
+            let (step_frames, gate) = self.project(hidden.unsqueeze_dim(1));
             previous = step_frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
             frames.push(step_frames);
             alignment.push(memory.weights(&next.attended).unsqueeze_dim(1));
             state = next;
-            said += self.reduction;
+            count += self.reduction;
             if gate.into_scalar_async::<f32>().await.expect("the device answers") > 0.0 {
                 break StopReason::Gate;
             }
@@ -347,7 +319,7 @@ mod tests {
         (config, decoder, memory)
     }
 
-    /// The gate is shut for ever, or open at once.
+    /// Returns the decoder with another bias of its gate: a large positive one opens it at the first step, a large negative one never.
     fn with_gate(mut decoder: AttentionDecoder, bias: f32) -> AttentionDecoder {
         decoder.gate.bias = Some(Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
         decoder
@@ -358,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn attention_sums_to_one_and_leaves_padding_out() {
+    fn attention_sums_to_one_and_ignores_padding() {
         let (_, decoder, memory) = setting(&[&[1, 2, 3, 4], &[1, 2]]);
         let attended =
             decoder.forward(Tensor::ones([2, 3, 5], &Device::flex()), &memory, decoder.start(&memory));
@@ -372,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_cut_in_two_is_the_same_run() {
+    fn forward_in_two_parts_equals_forward_at_once() {
         let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
         let previous = Tensor::random([1, 5, 5], Distribution::Uniform(-1.0, 1.0), &Device::flex());
         let whole = decoder.forward(previous.clone(), &memory, decoder.start(&memory));
@@ -384,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn synthesis_is_the_forced_run_over_its_own_frames() {
+    fn generation_equals_teacher_forcing_on_its_own_frames() {
         let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
         let decoder = with_gate(decoder, -100.0);
         let free = pollster::block_on(decoder.generate(&memory, 8, |_| true));
@@ -396,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decoder_that_is_not_autoregressive_hears_nothing() {
+    fn a_decoder_without_feedback_takes_no_frames() {
         let (config, _, memory) = setting(&[&[1, 2, 3]]);
         let config = TacotronConfig { autoregressive: false, ..config };
         let device = Device::flex();
@@ -409,11 +381,11 @@ mod tests {
     }
 
     #[test]
-    fn every_end_has_its_reason() {
+    fn each_stop_reason_is_returned() {
         let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
         let shut = with_gate(decoder.clone(), -100.0);
         let run = |decoder: &AttentionDecoder, max_frames, until| {
-            let generated = pollster::block_on(decoder.generate(&memory, max_frames, |said| said < until));
+            let generated = pollster::block_on(decoder.generate(&memory, max_frames, |count| count < until));
             assert_eq!(generated.alignment.dims()[1] * 2, generated.frames.dims()[1]);
             (generated.stop, generated.frames.dims()[1])
         };

@@ -87,7 +87,7 @@ pub struct AttentionTacotron<E: Module> {
     pub scope: Scope,
 }
 
-/// The model of text.
+/// The model that reads text.
 pub type AttentiveTacotron = AttentionTacotron<Encoder>;
 
 impl<E: AttendedEncoder> AttentionTacotron<E> {

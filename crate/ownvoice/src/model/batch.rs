@@ -1,4 +1,4 @@
-//! Windows of fixed length from a prepared corpus, or whole utterances, made into tensors.
+//! Training batches: windows of fixed length from a prepared corpus, or whole utterances, as tensors.
 
 use burn::prelude::*;
 use rand::Rng;
@@ -18,26 +18,26 @@ use burn_fused::{
     upsample::{POSITION_WIDTH, frame_positions},
 };
 
-/// What a step learns from.
+/// The data of a training step.
 pub trait Data {
-    /// Names of its clips.
+    /// Returns the names of its clips.
     fn clips(&self) -> &Clips;
 
-    /// Its tensors, one row a clip.
+    /// Returns its tensors by name, with one row for each clip.
     fn tensors(&self) -> Vec<(&'static str, Value)>;
 }
 
-/// Names of a batch's clips.
+/// The names of a batch's clips.
 #[derive(Debug, Clone)]
 pub struct Clips {
-    /// Of the whole batch, in order.
+    /// The names of the whole batch, in order.
     pub whole: Vec<String>,
-    /// The part of it whose tensors are there.
+    /// The part of the batch whose tensors this rank holds.
     pub shard: Shard,
 }
 
 impl Clips {
-    /// Those whose tensors are there.
+    /// Returns the names of the clips whose tensors this rank holds.
     pub fn here(&self) -> &[String] {
         self.shard.slice(&self.whole)
     }
@@ -47,9 +47,10 @@ impl Clips {
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub symbols: Symbols,
-    /// Names of the utterances.
+    /// The names of the utterances.
     pub clips: Clips,
-    /// `[B, S]`, one for each row of the speaker table that the item's vector is a sum of: its speaker's, and the mark's where [`Features::marked`] has it
+    /// `[B, S]`, one at each row of the speaker table that is a summand of the item's vector: the speaker's, and the domain embedding's where
+    /// [`Features::marked`] contains the speaker
     pub speakers: Tensor<2>,
     /// `[B, L]`, frames
     pub durations: Tensor<2>,
@@ -57,13 +58,13 @@ pub struct Batch {
     pub times: Tensor<2>,
     /// `[B, T, 4]`
     pub positions: Tensor<3>,
-    /// What a model with pitch is given and learns to predict.
+    /// The inputs and targets of a model with pitch; `None` for a model without.
     pub pitch: Option<PitchBatch>,
     /// `[B, T, M]`, normalised
     pub targets: Tensor<3>,
     /// `[B, T, 1]`, one where there is a frame
     pub mask: Tensor<3>,
-    /// What the losses are means over.
+    /// The divisors of the losses' means.
     pub whole: Counts,
 }
 
@@ -89,37 +90,39 @@ impl Data for Batch {
     }
 }
 
-/// Counts of a whole batch: the losses of its shards, each divided by these, add up to that of the whole.
+/// Counts of a whole batch. The loss of each shard is divided by these, so that the losses of all shards add up to that of the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub items: usize,
     pub symbols: usize,
-    /// Frames that count.
+    /// Frames that are not padding.
     pub frames: usize,
-    /// Decoder steps whose first frame counts.
+    /// Decoder steps whose first frame is not padding.
     pub steps: usize,
     /// 0 without pitch.
     pub voiced_frames: usize,
 }
 
-/// Pitch of a batch's frames, from the recordings.
+/// The pitch of a batch's frames, from the recordings.
 #[derive(Debug, Clone)]
 pub struct PitchBatch {
     /// `[B, T, X]`, see [`crate::audio::excitation`]
     pub excitation: Tensor<3>,
-    /// `[B, T, 1]`, ln F0 above the speaker's mean in [`CONTOUR_SCALE`], 0 where unvoiced
+    /// `[B, T, 1]`, ln F0 above the speaker's mean in units of [`CONTOUR_SCALE`], 0 where unvoiced
     pub contour: Tensor<3>,
     /// `[B, T, 1]`, one where voiced
     pub voiced: Tensor<3>,
 }
 
 impl Batch {
-    /// Of each item, from the speaker table, `[B, V]`.
+    /// Returns the speaker vector of each item, `[B, V]`.
+    ///
+    /// * `table`: the speaker table, `[S, V]`
     pub fn speaker_vectors(&self, table: Tensor<2>) -> Tensor<2> {
         matmul(self.speakers.clone(), table, Precision::F32)
     }
 
-    /// The same on another device.
+    /// Copies the batch to another device.
     pub fn to_device(self, device: &Device) -> Self {
         let Symbols { ids, mask, lengths } = self.symbols;
         Self {
@@ -141,18 +144,18 @@ impl Batch {
     }
 }
 
-/// How much of an utterance an item of a batch is.
+/// The part of an utterance that is an item of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// As many frames; a multiple of the model's reduction.
+    /// A window of this many frames, a multiple of the model's reduction.
     Window(usize),
-    /// All of it, and no utterance of more than `WHOLE_FRAMES`.
+    /// The whole utterance; utterances of more than `WHOLE_FRAMES` are left out.
     Whole,
 }
 
-/// Utterances of up to this many frames are drawn whole, 5 s at 16 kHz: longer ones would make every other item of their batch wait.
+/// The frames of the longest utterance that is drawn whole, 5 s at 16 kHz. Longer ones would pad all other items of their batch.
 const WHOLE_FRAMES: usize = 400;
-/// Share of windows that begin where their utterance does: a synthesis always starts there.
+/// The share of windows that begin at the start of their utterance, because synthesis always starts there.
 const START_SHARE: f64 = 0.3;
 
 /// Draws batches of utterances.
@@ -167,9 +170,9 @@ pub struct UtteranceSource<'a> {
 }
 
 impl<'a> UtteranceSource<'a> {
-    /// * `train`, `held_out`: utterances with durations, by index
+    /// * `train`, `held_out`: indices of utterances with durations
     /// * `batch`:             items of a whole batch
-    #[allow(clippy::too_many_arguments)] // What is drawn, from what, and how.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         features: &'a Features,
         (train, held_out): (&[usize], &[usize]),
@@ -182,7 +185,7 @@ impl<'a> UtteranceSource<'a> {
         if config.pitch {
             features.mean_pitches_hz()?;
         }
-        let order = |from: &[usize], seed: u64| {
+        let sampler = |from: &[usize], seed: u64| {
             let fitting: Vec<(usize, usize)> = from
                 .iter()
                 .map(|&index| (index, &features.utterances[index]))
@@ -196,15 +199,15 @@ impl<'a> UtteranceSource<'a> {
             }
             Ok(BatchSampler::new(fitting, batch, seed))
         };
-        /// The same batches are held out from all runs.
+        /// All runs validate on the same batches.
         const HELD_OUT_SEED: u64 = 0;
-        let (train, held_out) = (order(train, seed)?, order(held_out, HELD_OUT_SEED)?);
+        let (train, held_out) = (sampler(train, seed)?, sampler(held_out, HELD_OUT_SEED)?);
         Ok(Self { features, config, extent, seed, train, held_out, shard })
     }
 
-    /// A batch, or this source's shard of it.
-    pub fn draw(&self, draw: BatchKey, device: &Device) -> Result<Batch> {
-        let items = match draw {
+    /// Draws a batch, or this source's shard of it.
+    pub fn draw(&self, key: BatchKey, device: &Device) -> Result<Batch> {
+        let items = match key {
             BatchKey::Train(step) => self.train.batch(step),
             BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
@@ -212,7 +215,7 @@ impl<'a> UtteranceSource<'a> {
         let picks: Vec<(&Utterance, usize)> = match self.extent {
             Extent::Window(window) => {
                 let first = |(place, utterance): (usize, &Utterance)| {
-                    let mut random = draw.random(self.seed, place);
+                    let mut random = key.random(self.seed, place);
                     let slack = utterance.frames.saturating_sub(window);
                     if random.random_bool(START_SHARE) { 0 } else { random.random_range(0..=slack) }
                 };
@@ -231,9 +234,9 @@ impl<'a> UtteranceSource<'a> {
     }
 }
 
-/// Windows of given utterances from given frames on, or a shard of them, as wide as the whole.
+/// Assembles a batch, or a shard of one, from windows of utterances. A shard is padded to the width of the whole batch.
 ///
-/// * `picks`: of the whole batch
+/// * `picks`: the utterance and the first frame of each item of the whole batch
 pub fn assemble(
     features: &Features,
     picks: &[(&Utterance, usize)],
@@ -245,7 +248,7 @@ pub fn assemble(
     let mels = config.mels;
     let width = picks.iter().map(|(utterance, _)| utterance.symbols.len()).max();
     let width = width.expect("a batch has items");
-    // A frame counts that its utterance has.
+    // Frames past the end of the utterance are padding.
     let frames = |(utterance, first): &(&Utterance, usize)| (utterance.frames - first).min(window);
     let mut whole = Counts {
         items: picks.len(),
@@ -275,7 +278,7 @@ pub fn assemble(
         positions.extend(frame_positions(lengths, first, window).into_iter().flatten());
         let mut values = features.log_mels(utterance, first..utterance.frames.min(first + window))?;
         values.iter_mut().for_each(|value| *value = config.mel_normalisation().apply(*value));
-        // Past the end the last frame goes on; the mask keeps it out of the loss.
+        // The last frame is repeated as padding, which the mask excludes from the loss.
         let normalised = |frame: usize| &values[(frame.min(utterance.frames - 1) - first) * mels..][..mels];
         for frame in first..first + window {
             times.push(frame as f32 + 0.5);
@@ -311,7 +314,7 @@ pub fn assemble(
     })
 }
 
-/// `[T]`; frames past the end are unvoiced.
+/// Returns the pitches of a window, `[T]`; frames past the end of the utterance are unvoiced.
 fn windowed_pitches_hz(
     features: &Features,
     &(utterance, first): &(&Utterance, usize),
@@ -322,6 +325,8 @@ fn windowed_pitches_hz(
     Ok(pitches_hz)
 }
 
+/// Computes the pitch inputs and targets of a batch.
+///
 /// * `speakers`:   `[B]`
 /// * `pitches_hz`: `[B, T]`
 fn pitch(

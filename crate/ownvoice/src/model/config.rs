@@ -1,4 +1,4 @@
-//! Sizes of the model, and its presets.
+//! The sizes of the model, and presets.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 use burn_fused::upsample::POSITION_WIDTH;
 
-/// Sizes of one Tacotron 2. Widths are channels, kernels are taps.
+/// The sizes of a Tacotron 2. Widths are in channels, kernels in taps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TacotronConfig {
     pub symbols: usize,
@@ -19,29 +19,30 @@ pub struct TacotronConfig {
     pub speakers: usize,
     pub speaker_width: usize,
     pub mels: usize,
-    /// Log-mels meet the network as `(mel - mel_mean) / mel_scale`.
+    /// The network reads and predicts `(log_mel - mel_mean) / mel_scale`.
     pub mel_mean: f32,
     pub mel_scale: f32,
     pub encoder_width: usize,
     pub encoder_kernel: usize,
     pub encoder_layers: usize,
-    /// Of one direction, in the duration and range predictors, and in the pitch predictor.
+    /// The width of one direction of the LSTMs of the duration and pitch predictors; the range predictor has half of it.
     pub duration_width: usize,
-    /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Manifests without the field are of bases without pitch.
+    /// Whether the pitch of each frame is an input of the decoder: from the recording in training, predicted in synthesis. Bases without pitch have manifests
+    /// without this field.
     #[serde(default)]
     pub pitch: bool,
-    /// Whether the previous frame is an input of the attention path's decoder. That of the duration path has no such input.
+    /// Whether the previous frame is an input of the attention path's decoder. The duration path's decoder has no such input.
     #[serde(rename = "feedback")]
     pub autoregressive: bool,
     pub prenet_width: usize,
     pub prenet_dropout: f64,
     pub decoder_width: usize,
-    /// Frames a decoder step.
+    /// Frames per decoder step, R.
     pub reduction: usize,
     pub postnet_width: usize,
     pub postnet_kernel: usize,
     pub postnet_layers: usize,
-    /// Dropout of encoder and postnet while pretraining; zero leaves it out.
+    /// The dropout of encoder and postnet in pretraining; zero disables it.
     pub dropout: f64,
     pub attention_width: usize,
     pub location_filters: usize,
@@ -54,7 +55,7 @@ impl TacotronConfig {
         MelNormalisation { mean: self.mel_mean, scale: self.mel_scale }
     }
 
-    /// Network output `[T, M]` as the log-mels it stands for, within what is audible.
+    /// Converts the network's output `[T, M]` to log-mels, clamped to the audible range.
     pub fn log_mels(&self, values: Vec<f32>, mel: &MelConfig) -> Mel {
         let data = values
             .into_iter()
@@ -63,7 +64,7 @@ impl TacotronConfig {
         Mel { mels: mel.mels, data }
     }
 
-    /// The shipped base: under 20 MB in half precision, trained on two CPU cores.
+    /// The sizes of the shipped base: under 20 MB in half precision, trained on two CPU cores.
     pub fn small(speakers: usize) -> Self {
         Self {
             symbols: SYMBOL_COUNT,
@@ -85,14 +86,14 @@ impl TacotronConfig {
             postnet_width: 192,
             postnet_kernel: 5,
             postnet_layers: 5,
-            dropout: 0.0, // One pass over three hours of engine speech does not overfit.
+            dropout: 0.0, // A single pass over three hours of engine speech does not overfit.
             attention_width: 128,
             location_filters: 32,
             location_kernel: 31,
         }
     }
 
-    /// The paper's sizes, one frame a step.
+    /// The sizes of the paper, with one frame per step.
     pub fn tacotron2(speakers: usize) -> Self {
         Self {
             speaker_width: 128,
@@ -110,7 +111,7 @@ impl TacotronConfig {
         }
     }
 
-    /// For tests on software WebGPU: every part, nearly no width.
+    /// Small sizes for tests on software WebGPU, with every part of the model.
     pub fn tiny(speakers: usize) -> Self {
         Self {
             speaker_width: 8,
@@ -129,12 +130,12 @@ impl TacotronConfig {
         }
     }
 
-    /// What the decoder is given of each frame: its encoding, its position, and with [`Self::pitch`] its excitation.
+    /// Returns the width of a frame's context: the upsampled encoding, the position, and with [`Self::pitch`] the excitation.
     pub fn context_width(&self) -> usize {
         self.encoder_width + POSITION_WIDTH + if self.pitch { EXCITATION_WIDTH } else { 0 }
     }
 
-    /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. The error names what is wrong.
+    /// Checks that a model of these sizes can be built without exhausting memory, since they may come from a hostile file. The error is a sentence.
     pub fn check(&self) -> Result<(), String> {
         let widths = [
             self.encoder_width,
@@ -146,7 +147,7 @@ impl TacotronConfig {
             self.location_filters,
         ];
         let kernels = [self.encoder_kernel, self.postnet_kernel, self.location_kernel];
-        let sound = widths.iter().all(|width| (2..=MAX_WIDTH).contains(width))
+        let is_valid = widths.iter().all(|width| (2..=MAX_WIDTH).contains(width))
             && [self.symbols, self.speakers, self.speaker_width, self.mels]
                 .iter()
                 .all(|size| (1..=MAX_WIDTH).contains(size))
@@ -154,11 +155,11 @@ impl TacotronConfig {
             && self.encoder_layers <= 16
             && [self.postnet_layers, self.reduction].iter().all(|count| (1..=16).contains(count))
             && [self.prenet_dropout, self.dropout].iter().all(|share| (0.0..1.0).contains(share));
-        if sound { Ok(()) } else { Err("the model's sizes make no sense".into()) }
+        if is_valid { Ok(()) } else { Err("the model's sizes are out of range".into()) }
     }
 }
 
-/// Widths beyond this are no Tacotron.
+/// The largest width that is accepted.
 const MAX_WIDTH: usize = 4096;
 
 #[cfg(test)]
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn presets_are_sound_and_hostile_sizes_are_not() {
+    fn presets_pass_the_check_and_hostile_sizes_fail() {
         for preset in [TacotronConfig::small(33), TacotronConfig::tacotron2(1), TacotronConfig::tiny(2)] {
             assert_eq!(preset.check(), Ok(()));
         }

@@ -1,6 +1,6 @@
-//! Frames from contexts that are known before it runs: two LSTMs, R frames a step.
+//! The decoder of the duration path: two LSTMs that make R frames per step.
 //!
-//! No frame feeds back, so training and synthesis both run each layer over its whole sequence.
+//! All contexts are known beforehand and no frame is fed back, so that training and synthesis both run each layer over the whole sequence at once.
 
 use burn::{module::Module, nn::Linear, prelude::*};
 
@@ -10,18 +10,19 @@ use burn_fused::{
     lstm::{Lstm, ScanOptions},
 };
 
+/// Two LSTMs and a projection, from contexts to frames.
 #[derive(Module, Debug)]
 pub struct Decoder {
     pub first: Lstm,
     pub second: Lstm,
     pub projection: Linear,
     reduction: usize,
-    /// Of the projection.
+    /// How the projection is computed.
     #[module(skip)]
     compute: Compute,
 }
 
-/// Both LSTMs' hidden and cell states, `[B, 2H]` each.
+/// The hidden and cell states of both LSTMs, `[B, 2H]` each.
 #[derive(Debug, Clone)]
 pub struct DecoderState {
     pub first: Tensor<2>,
@@ -41,6 +42,7 @@ impl Decoder {
         }
     }
 
+    /// Sets how its operations are computed; `scope` is that of the decoder.
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
             first: self.first.computing(&scope.at("first")),
@@ -50,11 +52,12 @@ impl Decoder {
         }
     }
 
-    /// Frames a step, R.
+    /// Returns the frames per step, R.
     pub fn reduction(&self) -> usize {
         self.reduction
     }
 
+    /// Returns the state before the first step.
     pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
         DecoderState {
             first: self.first.zero_state(batch, device),
@@ -62,7 +65,9 @@ impl Decoder {
         }
     }
 
-    /// * `context`: `[B, N R, C]`, the upsampled encoder outputs of each frame
+    /// Decodes N steps.
+    ///
+    /// * `context`: `[B, N R, C]`
     /// * `speaker`: `[B, V]`
     ///
     /// Returns frames `[B, N R, M]` and the state after the last step.
@@ -76,7 +81,7 @@ impl Decoder {
         let steps = frames / self.reduction;
         let speaker_width = speaker.dims()[1];
         let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1);
-        // By way of two dimensions, so that it is laid out anew once and not by everyone who reads it.
+        // The reshape to two dimensions makes the tensor contiguous once; otherwise each of its readers would copy it.
         let context = context.reshape([steps * batch, self.reduction * width]).reshape([
             steps,
             batch,

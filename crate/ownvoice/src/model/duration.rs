@@ -1,21 +1,22 @@
-//! How long each symbol lasts and how widely it spreads (Non-Attentive Tacotron, sections 3.1 and 3.2).
+//! Predictors of each symbol's duration and of the width of its Gaussian (Non-Attentive Tacotron, sections 3.1 and 3.2).
 
 use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::softplus};
 
 use super::{TacotronConfig, head_delta::HeadDelta};
 use burn_fused::{Compute, Scope, init, lstm::BiLstm};
 
-/// Natural logarithm of each symbol's frames, from its encoding and the speaker.
+/// Predicts the natural logarithm of each symbol's duration in frames, from its encoding and the speaker.
 #[derive(Module, Debug)]
 pub struct DurationPredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
-    /// Of the projection.
+    /// How the projection is computed.
     #[module(skip)]
     compute: Compute,
 }
 
 impl DurationPredictor {
+    /// Sets how its operations are computed; `scope` is that of the predictor.
     pub fn computing(self, scope: &Scope) -> Self {
         let compute = scope.at("projection").compute();
         Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
@@ -30,15 +31,18 @@ impl DurationPredictor {
         }
     }
 
+    /// Predicts durations.
+    ///
     /// * `encoded`: `[B, L, E]`
     /// * `speaker`: `[B, V]`
+    /// * `lengths`: symbols of each item
     ///
     /// Returns ln frames, `[B, L]`.
     pub fn forward(&self, encoded: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<2> {
         self.read_out(self.hidden(encoded, speaker, lengths))
     }
 
-    /// The states that durations are read out of, `[B, L, 2 W]`; the arguments are those of [`Self::forward`].
+    /// Returns the hidden states that the projection reads, `[B, L, 2 W]`; the arguments are those of [`Self::forward`].
     pub fn hidden(&self, encoded: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
         let [batch, symbols, _] = encoded.dims();
         let width = speaker.dims()[1];
@@ -46,37 +50,37 @@ impl DurationPredictor {
         self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths)
     }
 
-    /// What [`Self::forward`] returns, from [`Self::hidden`].
+    /// Projects the hidden states of [`Self::hidden`] to the output of [`Self::forward`].
     pub fn read_out(&self, hidden: Tensor<3>) -> Tensor<2> {
         self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2)
     }
 
-    /// Numbers of a [`HeadDelta`] of it.
+    /// Returns the number of values of a [`HeadDelta`] for the projection.
     pub fn readout_width(&self) -> usize {
         HeadDelta::width_of(&self.projection)
     }
 
-    /// The same with a speaker's own readout, added to the base's.
-    pub fn with_readout(&self, readout: &HeadDelta) -> Self {
-        Self { projection: readout.added_to(&self.projection, |_| true), ..self.clone() }
+    /// Returns a copy whose projection is the base's plus a speaker's head delta.
+    pub fn with_readout(&self, delta: &HeadDelta) -> Self {
+        Self { projection: delta.added_to(&self.projection, |_| true), ..self.clone() }
     }
 }
 
-/// Standard deviation of each symbol's Gaussian in frames. The speaker has no part in it, so that a clone's upsampled
-/// encodings are computed once.
+/// Predicts the standard deviation of each symbol's Gaussian in frames. The speaker is no input, so that cloning computes the upsampled encodings only once.
 #[derive(Module, Debug)]
 pub struct RangePredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
-    /// Of the projection.
+    /// How the projection is computed.
     #[module(skip)]
     compute: Compute,
 }
 
-/// Below this a Gaussian falls between two frames.
+/// The smallest standard deviation: a narrower Gaussian could fall between two frames.
 const MIN_RANGE_FRAMES: f32 = 0.3;
 
 impl RangePredictor {
+    /// Sets how its operations are computed; `scope` is that of the predictor.
     pub fn computing(self, scope: &Scope) -> Self {
         let compute = scope.at("projection").compute();
         Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
@@ -91,14 +95,17 @@ impl RangePredictor {
         }
     }
 
+    /// Predicts standard deviations.
+    ///
     /// * `encoded`:   `[B, L, E]`
     /// * `durations`: `[B, L]`, frames
+    /// * `lengths`:   symbols of each item
     ///
     /// Returns `[B, L]`, frames.
     pub fn forward(&self, encoded: Tensor<3>, durations: Tensor<2>, lengths: &[usize]) -> Tensor<2> {
         let log_durations = durations.clamp_min(1.0).log().unsqueeze_dim::<3>(2);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, log_durations], 2), lengths);
-        // One at the start: a typical phone of six frames then blends over its edges only.
+        // The initial output is about one frame, so that a typical phone of six frames blends with its neighbours only at its edges.
         let width = self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2) + 0.5;
         softplus(width, 1.0) + MIN_RANGE_FRAMES
     }

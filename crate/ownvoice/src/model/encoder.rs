@@ -1,4 +1,4 @@
-//! Symbols to vectors: embedding, convolutions, one bidirectional LSTM (Tacotron 2, section 2.2).
+//! The encoder of text: an embedding, convolutions, and a bidirectional LSTM (Tacotron 2, section 2.2).
 
 use burn::{
     module::{Module, Param},
@@ -15,12 +15,13 @@ use burn_fused::{
     ranks::Ranks,
 };
 
+/// Encodes symbols.
 #[derive(Module, Debug)]
 pub struct Encoder {
     /// `[symbols, E]`
     pub embedding: Param<Tensor<2>>,
     pub convolutions: Vec<ConvNorm>,
-    /// E/2 a direction.
+    /// Each direction has a width of E/2.
     pub lstm: BiLstm,
     dropout: f64,
 }
@@ -38,23 +39,26 @@ impl Encoder {
         }
     }
 
+    /// Sets how its operations are computed; `scope` is that of the encoder.
     pub fn computing(self, scope: &Scope) -> Self {
         let convolutions = ConvNorm::all_computing(self.convolutions, &scope.at("convolutions"));
         Self { convolutions, lstm: self.lstm.computing(&scope.at("lstm")), ..self }
     }
 
-    /// See [`ConvNorm::with_ranks`].
+    /// Shares batch statistics among all ranks in training, see [`ConvNorm::with_ranks`].
     pub fn with_ranks(self, ranks: &Ranks) -> Self {
         let convolutions =
             self.convolutions.into_iter().map(|convolution| convolution.with_ranks(ranks.clone())).collect();
         Self { convolutions, ..self }
     }
 
-    /// * `symbols`: `[B, L]`, padded with anything
+    /// Encodes a batch.
+    ///
+    /// * `symbols`: `[B, L]`, with any padding
     /// * `mask`:    `[B, L, 1]`, one where there is a symbol and zero elsewhere
     /// * `lengths`: symbols of each item
     ///
-    /// Returns `[B, L, E]`. Padding does not reach into an item: its neighbours see zeros there.
+    /// Returns `[B, L, E]`. The mask zeroes padding before each convolution, so that it does not affect the symbols.
     pub fn forward(
         &self,
         symbols: Tensor<2, Int>,

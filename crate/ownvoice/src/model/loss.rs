@@ -1,5 +1,5 @@
-//! What training minimises: L1 + L2 of the spectrogram before and after the postnet; L2 of log durations on the duration path,
-//! gate and guide on the attention path.
+//! The training losses: L1 + L2 of the spectrogram before and after the postnet; on the duration path also L2 of log durations, on the attention path also the
+//! cross-entropy of the gate and a guide of the attention.
 
 use burn::{prelude::*, tensor::activation::log_sigmoid};
 
@@ -9,25 +9,26 @@ use super::{
 };
 use burn_fused::Mode;
 
-/// Losses of one batch, each `[1]`. Those of a shard are its part of the whole batch's.
+/// The losses of a batch along the duration path, each `[1]`. The losses of all shards add up to those of the batch.
 pub struct Losses {
-    /// Before the postnet.
+    /// The spectrogram loss before the postnet.
     pub before: Tensor<1>,
-    /// After it.
+    /// The spectrogram loss after the postnet.
     pub after: Tensor<1>,
-    /// Mean square of ln frames.
+    /// The mean squared error of ln frames.
     pub durations: Tensor<1>,
-    /// Mean absolute error of the voiced frames' contour, and cross-entropy of voicing; 0 for a model without pitch.
+    /// The mean absolute error of the contour in voiced frames plus the cross-entropy of voicing; 0 for a model without pitch.
     pub pitch: Tensor<1>,
 }
 
 impl Losses {
+    /// Returns the sum of all losses.
     pub fn total(&self) -> Tensor<1> {
         self.before.clone() + self.after.clone() + self.durations.clone() + self.pitch.clone()
     }
 }
 
-/// Runs the duration path under teacher forcing.
+/// Computes the losses of the duration path under teacher forcing.
 pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let device = batch.targets.device();
     let symbols = &batch.symbols;
@@ -66,14 +67,16 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     }
 }
 
-/// * `predicted`: `[B, T, 2]`, as [`super::pitch::PitchPredictor`] returns it
+/// Computes the loss of contour and voicing.
+///
+/// * `predicted`: `[B, T, 2]`, the output of [`super::pitch::PitchPredictor`]
 fn pitch_loss(
     predicted: Tensor<3>,
     PitchBatch { contour, voiced, .. }: &PitchBatch,
     batch: &Batch,
 ) -> Tensor<1> {
-    let (found, logit) = (predicted.clone().narrow(2, 0, 1), predicted.narrow(2, 1, 1));
-    let error = ((found - contour.clone()).abs() * voiced.clone())
+    let (contour_prediction, logit) = (predicted.clone().narrow(2, 0, 1), predicted.narrow(2, 1, 1));
+    let error = ((contour_prediction - contour.clone()).abs() * voiced.clone())
         .sum()
         .div_scalar(batch.whole.voiced_frames.max(1) as f32);
     let unvoiced = voiced.clone().neg().add_scalar(1.0);
@@ -81,26 +84,27 @@ fn pitch_loss(
     error - (likelihood * batch.mask.clone()).sum().div_scalar(batch.whole.frames as f32)
 }
 
-/// Losses of one batch of whole utterances along the attention path, each `[1]`. Those of a shard are its part of the whole batch's.
+/// The losses of a batch of whole utterances along the attention path, each `[1]`. The losses of all shards add up to those of the batch.
 pub struct AttentionLosses {
-    /// Before the postnet.
+    /// The spectrogram loss before the postnet.
     pub before: Tensor<1>,
-    /// After it.
+    /// The spectrogram loss after the postnet.
     pub after: Tensor<1>,
-    /// Binary cross-entropy of "the utterance ends with this step".
+    /// The binary cross-entropy of "the utterance ends with this step".
     pub gate: Tensor<1>,
-    /// Mean negative log of the attention that each step pays to the symbol that is spoken then. Known durations teach in hundreds
-    /// of steps what attention otherwise finds in thousands.
+    /// The mean negative logarithm of each step's attention weight at the symbol that is spoken then. With this guide from known durations attention is learned
+    /// in hundreds of iterations instead of thousands.
     pub guide: Tensor<1>,
 }
 
 impl AttentionLosses {
+    /// Returns the sum of all losses.
     pub fn total(&self) -> Tensor<1> {
         self.before.clone() + self.after.clone() + self.gate.clone() + self.guide.clone()
     }
 }
 
-/// Runs the attention path under teacher forcing. The batch must hold whole utterances: attention begins at their start.
+/// Computes the losses of the attention path under teacher forcing. The batch must hold whole utterances, because attention begins at their start.
 pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
     let speaker = batch.speaker_vectors(model.speakers.val());
     let previous = model.decoder.previous(batch.targets.clone());
@@ -115,7 +119,7 @@ pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) ->
     let spoken = spoken_steps(batch, steps); // (B, N)
     let share = items as f32 / batch.whole.items as f32;
 
-    // After the last spoken step the gate stays open, so that a decoder that missed it ends at the next.
+    // The target of the gate stays one after the last spoken step, so that a decoder that misses the end stops soon after.
     let next = Tensor::cat(
         vec![spoken.clone().narrow(1, 1, steps - 1), Tensor::zeros([items, 1], &spoken.device())],
         1,
@@ -134,13 +138,13 @@ pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) ->
     }
 }
 
-/// `[B, N]`, one where a step's first frame counts.
+/// Returns `[B, N]`, one where a step's first frame is not padding.
 fn spoken_steps(batch: &Batch, steps: usize) -> Tensor<2> {
     let [items, frames, _] = batch.mask.dims();
     batch.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2)
 }
 
-/// `[B, N, L]`, one for the symbol that is spoken in the middle of a step.
+/// Returns `[B, N, L]`, one for the symbol that is spoken in the middle of a step.
 fn spoken_symbols(batch: &Batch, steps: usize) -> Tensor<3> {
     let ([items, frames], symbols) = (batch.times.dims(), batch.durations.dims()[1]);
     let shape = [items, steps, symbols];
@@ -160,7 +164,7 @@ mod tests {
     };
     use burn_fused::ranks::Shard;
 
-    /// One utterance of symbols with these frames, in a window that is longer than it.
+    /// Returns a batch of one utterance with the given durations, padded to `window` frames.
     fn batch(durations: &[u32], window: usize) -> (TacotronConfig, Batch) {
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) };
         let frames = durations.iter().sum::<u32>() as usize;
@@ -181,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn the_guide_points_at_what_is_spoken() {
+    fn the_guide_marks_the_spoken_symbol_of_each_step() {
         let (_, batch) = batch(&[3, 2, 1], 8);
         let values = |tensor: Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap();
-        // Steps of two frames: their middles are at 1, 3, 5 and 7; the last step has no frame.
+        // The middles of the steps of two frames are at 1, 3, 5 and 7; the last step is padding.
         assert_eq!(values(spoken_steps(&batch, 4).flatten(0, 1)), [1.0, 1.0, 1.0, 0.0]);
         let guide = values(spoken_symbols(&batch, 4).flatten(0, 2));
         assert_eq!(guide, [1.0, 0.0, 0.0, /* */ 0.0, 1.0, 0.0, /* */ 0.0, 0.0, 1.0, /* */ 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn a_sure_and_late_gate_costs_more_than_a_right_one() {
+    fn a_confident_wrong_gate_costs_more_than_an_undecided_one() {
         let (config, batch) = batch(&[3, 2, 1], 8);
         let gate = |bias: f32| {
             let mut model = AttentiveTacotron::new(&config, &Device::flex());
@@ -201,7 +205,7 @@ mod tests {
                 Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
             attention_losses(&model, &batch, Mode::Eval).gate.into_scalar::<f32>()
         };
-        // Two of four steps are an end: a gate at one half is uninformative, one that is certainly shut is wrong half the time.
+        // Two of the four targets are one: an undecided gate costs ln 2 per step, one that is confidently shut 10 at every second step.
         assert!((gate(0.0) - 2f32.ln()).abs() < 1e-5);
         assert!((gate(-10.0) - 5.0).abs() < 1e-2, "{}", gate(-10.0));
     }

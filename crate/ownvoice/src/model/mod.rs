@@ -1,4 +1,5 @@
-//! Tacotron 2 (Shen et al. 2018) along two paths: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
+//! Tacotron 2 (Shen et al. 2018) with two ways of aligning text and frames: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive
+//! attention.
 
 pub mod attention;
 pub mod attentive;
@@ -11,6 +12,7 @@ pub mod head_delta;
 pub mod loss;
 pub mod pitch;
 pub mod postnet;
+pub mod prenet;
 pub mod stop;
 pub mod tacotron;
 pub mod teacher_forcing;

@@ -1,5 +1,5 @@
-//! Pitch and voicing of each frame, from its context and the speaker: what a decoder with [`super::TacotronConfig::pitch`] is given in synthesis, where
-//! training takes both from the recording (FastPitch, Łańcucki 2020, section 2.2, frame by frame).
+//! The predictor of each frame's pitch and voicing, from its context and the speaker (as FastPitch, Łańcucki 2020, section 2.2, but per frame). A decoder with
+//! [`super::TacotronConfig::pitch`] reads the predictions in synthesis; in training it reads the recording's pitch.
 
 use burn::{module::Module, nn::Linear, prelude::*};
 
@@ -7,21 +7,22 @@ use super::{TacotronConfig, head_delta::HeadDelta};
 use crate::audio::pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ};
 use burn_fused::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH};
 
-/// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
+/// Predicts ln F0 relative to the speaker's mean, and the voicing of each frame, R frames per step.
 #[derive(Module, Debug)]
 pub struct PitchPredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
     reduction: usize,
-    /// Of the projection.
+    /// How the projection is computed.
     #[module(skip)]
     compute: Compute,
 }
 
-/// ln F0 above the speaker's mean is predicted as a multiple of this: some two semitones.
+/// The unit in which ln F0 above the speaker's mean is predicted, about two semitones.
 pub const CONTOUR_SCALE: f32 = 0.12;
 
 impl PitchPredictor {
+    /// Sets how its operations are computed; `scope` is that of the predictor.
     pub fn computing(self, scope: &Scope) -> Self {
         let compute = scope.at("projection").compute();
         Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
@@ -38,16 +39,18 @@ impl PitchPredictor {
         }
     }
 
+    /// Predicts pitch and voicing.
+    ///
     /// * `context`: `[B, N R, E + 4]`, upsampled encodings and positions
     /// * `speaker`: `[B, V]`
     /// * `lengths`: valid steps N of each item
     ///
-    /// Returns `[B, N R, 2]`: ln F0 above the speaker's mean in [`CONTOUR_SCALE`], and the logit of being voiced.
+    /// Returns `[B, N R, 2]`: ln F0 above the speaker's mean in units of [`CONTOUR_SCALE`], and the logit of voicing.
     pub fn forward(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
         self.read_out(self.hidden(context, speaker, lengths))
     }
 
-    /// The states that pitch and voicing are read out of, `[B, N, 2 W]`; the arguments are those of [`Self::forward`].
+    /// Returns the hidden states that the projection reads, `[B, N, 2 W]`; the arguments are those of [`Self::forward`].
     pub fn hidden(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
         let [batch, frames, width] = context.dims();
         let (steps, speaker_width) = (frames / self.reduction, speaker.dims()[1]);
@@ -56,62 +59,62 @@ impl PitchPredictor {
         self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths)
     }
 
-    /// What [`Self::forward`] returns, from [`Self::hidden`].
+    /// Projects the hidden states of [`Self::hidden`] to the output of [`Self::forward`].
     pub fn read_out(&self, hidden: Tensor<3>) -> Tensor<3> {
         let [batch, steps, _] = hidden.dims();
         self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
     }
 
-    /// Numbers of a [`HeadDelta`] of it.
+    /// Returns the number of values of a [`HeadDelta`] for the projection.
     pub fn readout_width(&self) -> usize {
         HeadDelta::width_of(&self.projection)
     }
 
-    /// The same with a speaker's own readout of voicing, added to the base's.
-    pub fn with_readout(&self, readout: &HeadDelta) -> Self {
-        // Of each frame of a step the second output.
-        Self { projection: readout.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
+    /// Returns a copy whose projection to voicing is the base's plus a speaker's head delta.
+    pub fn with_readout(&self, delta: &HeadDelta) -> Self {
+        // Each frame of a step has two outputs, the second of which is voicing.
+        Self { projection: delta.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
     }
 }
 
-/// A predicted melody, a value a frame.
+/// A predicted pitch contour, with one value per frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contour {
-    /// ln F0 above the speaker's mean; means nothing where unvoiced.
+    /// ln F0 above the speaker's mean; undefined in unvoiced frames.
     pub ln_hz: Vec<f32>,
-    /// The same without what changes from frame to frame: what a speaker's spread is about.
+    /// `ln_hz`, smoothed: the part of the contour that [`Intonation::spread`] scales.
     pub smooth: Vec<f32>,
-    /// Logit of being voiced.
+    /// The logit of voicing.
     pub voicing: Vec<f32>,
 }
 
-/// How high and how lively somebody speaks: what makes a contour that person's.
+/// A speaker's pitch: the mean, and the variation around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Intonation {
-    /// Geometric mean of the voiced frames.
+    /// The geometric mean of F0 in voiced frames.
     pub mean_hz: f32,
-    /// Factor on what the predictor makes of the melody.
+    /// The factor on the smoothed predicted contour.
     pub spread: f32,
 }
 
 impl Intonation {
-    /// Whether a person can speak so; values of untrusted files are checked by it.
+    /// Whether the values lie within human ranges; values of untrusted files are checked by it.
     pub fn is_human(self) -> bool {
         (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz) && SPREADS.contains(&self.spread)
     }
 }
 
 impl Contour {
-    /// From what [`PitchPredictor::forward`] returned for one item, `[T, 2]`.
+    /// Creates a contour from the output of [`PitchPredictor::forward`] for one item, `[T, 2]`.
     pub fn new(predicted: &[f32]) -> Self {
         let (ln_hz, voicing): (Vec<f32>, Vec<f32>) =
             predicted.chunks_exact(2).map(|frame| (frame[0] * CONTOUR_SCALE, frame[1])).unzip();
         Self { smooth: smooth(&ln_hz, &voicing), ln_hz, voicing }
     }
 
-    /// F0 of each frame in Hz, 0 where unvoiced.
+    /// Returns the F0 of each frame in Hz, 0 where unvoiced.
     ///
-    /// The spread widens or narrows the smooth melody alone: it would multiply the predictor's error from frame to frame too, which sounds hoarse.
+    /// The spread scales only the smoothed contour. Scaling the whole contour would also amplify the predictor's errors between frames, which sounds hoarse.
     pub fn f0_hz(&self, Intonation { mean_hz, spread }: Intonation) -> Vec<f32> {
         let hz = |frame: usize| {
             let ln_hz = self.ln_hz[frame] + (spread - 1.0) * self.smooth[frame];
@@ -121,14 +124,14 @@ impl Contour {
     }
 }
 
-/// Means of the frames around each, weighted by a Gaussian and by the probability of being voiced.
+/// Smooths a contour by a moving average, weighted by a Gaussian and by the probability of voicing.
 fn smooth(rough: &[f32], voicing: &[f32]) -> Vec<f32> {
     let weights: Vec<f32> =
         (0..=SMOOTH_REACH).map(|distance| (-0.5 * (distance as f32 / SMOOTH_FRAMES).powi(2)).exp()).collect();
     let mean = |frame: usize| {
         let around = frame.saturating_sub(SMOOTH_REACH)..(frame + SMOOTH_REACH + 1).min(rough.len());
         let (sum, total) = around.fold((0.0, 0.0), |(sum, total), other| {
-            // Never zero, so that a whisper has a melody too.
+            // The weight is never zero, so that the average exists without any voiced frame.
             let weight = weights[frame.abs_diff(other)] / (1.0 + (-voicing[other]).clamp(-20.0, 20.0).exp());
             (sum + weight * rough[other], total + weight)
         });
@@ -137,11 +140,12 @@ fn smooth(rough: &[f32], voicing: &[f32]) -> Vec<f32> {
     (0..rough.len()).map(mean).collect()
 }
 
-/// Standard deviation of the Gaussian: 50 ms, a third of a syllable.
+/// The standard deviation of the Gaussian: 50 ms, a third of a syllable.
 const SMOOTH_FRAMES: f32 = 4.0;
+/// The frames on each side that the average includes, three standard deviations.
 const SMOOTH_REACH: usize = 12;
 
-/// Of a melody against the predictor's.
+/// The range of [`Intonation::spread`].
 pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
 
 #[cfg(test)]
@@ -149,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_contour_becomes_a_speakers() {
+    fn intonation_sets_mean_and_range_of_voiced_frames() {
         let ln_hz = vec![0.0, 2.0 * CONTOUR_SCALE, 0.6];
         let contour = Contour { smooth: ln_hz.clone(), ln_hz, voicing: vec![1.0, 1.0, -1.0] };
         let intonation = Intonation { mean_hz: 100.0, spread: 0.5 };
@@ -160,28 +164,28 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_widens_the_melody_and_not_its_tremble() {
-        // A rise of 80 frames with a tremble of one frame up, one frame down; unvoiced frames in the middle hold nonsense.
+    fn spread_scales_the_smooth_contour_and_not_its_jitter() {
+        // A rise over 80 frames with a jitter that alternates each frame; unvoiced frames within it hold large values.
         let frames = 80;
         let predicted: Vec<f32> = (0..frames)
             .flat_map(|frame| {
-                let tremble = if frame % 2 == 0 { 0.05 } else { -0.05 };
+                let jitter = if frame % 2 == 0 { 0.05 } else { -0.05 };
                 let voiced = !(18..22).contains(&frame);
-                if voiced { [frame as f32 / 40.0 + tremble, 8.0] } else { [50.0, -8.0] }
+                if voiced { [frame as f32 / 40.0 + jitter, 8.0] } else { [50.0, -8.0] }
             })
             .collect();
         let contour = Contour::new(&predicted);
-        let melody = |spread: f32| -> Vec<f32> {
+        let scaled = |spread: f32| -> Vec<f32> {
             let intonation = Intonation { mean_hz: 150.0, spread };
             let f0_hz = contour.f0_hz(intonation);
             f0_hz.iter().map(|hz| (hz / 150.0).ln() / CONTOUR_SCALE).collect()
         };
-        let (base, wide) = (melody(1.0), melody(3.0));
-        assert!((base[50] - 1.30).abs() < 1e-3, "a spread of one leaves it as predicted: {}", base[50]);
-        // From frame 44 to 54 the rise is 0.25; from one frame to the next the tremble is 0.1 up or down.
+        let (base, wide) = (scaled(1.0), scaled(3.0));
+        assert!((base[50] - 1.30).abs() < 1e-3, "a spread of one keeps the prediction: {}", base[50]);
+        // From frame 44 to 54 the prediction rises by 0.25; the jitter between frames is 0.1.
         assert!(((wide[54] - wide[44]) - 0.75).abs() < 0.05, "{} to {}", wide[44], wide[54]);
         let steps: Vec<f32> = (44..53).map(|frame| wide[frame + 1] - wide[frame]).collect();
-        let tremble = steps.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
-        assert!(tremble < 0.25, "0.2 as predicted, 0.6 if it were multiplied: {tremble}");
+        let jitter = steps.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
+        assert!(jitter < 0.25, "0.2 as predicted, 0.6 if it were scaled: {jitter}");
     }
 }

@@ -1,4 +1,4 @@
-//! A residual that sharpens the whole spectrogram: five convolutions (Tacotron 2, section 2.2).
+//! The postnet: convolutions that predict a residual of the whole spectrogram (Tacotron 2, section 2.2).
 
 use burn::{module::Module, prelude::*};
 
@@ -10,6 +10,7 @@ use burn_fused::{
     ranks::Ranks,
 };
 
+/// A stack of convolutions with batch norm.
 #[derive(Module, Debug)]
 pub struct Postnet {
     pub convolutions: Vec<ConvNorm>,
@@ -26,18 +27,19 @@ impl Postnet {
         Self { convolutions: (0..layers).map(convolution).collect(), dropout: config.dropout }
     }
 
+    /// Sets how its operations are computed; `scope` is that of the postnet.
     pub fn computing(self, scope: &Scope) -> Self {
         Self { convolutions: ConvNorm::all_computing(self.convolutions, &scope.at("convolutions")), ..self }
     }
 
-    /// See [`ConvNorm::with_ranks`].
+    /// Shares batch statistics among all ranks in training, see [`ConvNorm::with_ranks`].
     pub fn with_ranks(self, ranks: &Ranks) -> Self {
         let convolutions =
             self.convolutions.into_iter().map(|convolution| convolution.with_ranks(ranks.clone())).collect();
         Self { convolutions, ..self }
     }
 
-    /// `[B, T, M]` to what is to be added to it.
+    /// Returns the residual that is to be added to `frames`, both `[B, T, M]`.
     pub fn forward(&self, frames: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = frames;
         for (layer, convolution) in self.convolutions.iter().enumerate() {

@@ -1,16 +1,14 @@
-//! Why a synthesis ended.
+//! The reason why a synthesis ended.
 
-/// Why a synthesis ended.
-///
-/// An end is a reason, never a message: callers decide what each one means to them.
+/// The reason why a synthesis ended.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// The stop gate of the attention decoder opened.
     Gate,
-    /// All symbols have had their frames.
+    /// All symbols were given the frames of their durations.
     Durations,
-    /// The bound was reached first; what lies beyond is not spoken.
+    /// The bound on frames was reached; the rest of the text is not spoken.
     MaxFrames,
     /// The caller cancelled.
     Cancelled,
@@ -18,7 +16,7 @@ pub enum StopReason {
 
 #[warn(missing_docs)]
 impl StopReason {
-    /// A hyphenated name for programs, the same in every release.
+    /// Returns a hyphenated name for programs, which is the same in every release.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gate => "gate",

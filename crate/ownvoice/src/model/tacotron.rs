@@ -1,4 +1,4 @@
-//! The whole model along the duration path.
+//! The whole model of the duration path.
 
 use burn::{
     module::{Module, Param},
@@ -18,6 +18,7 @@ use burn_fused::{
     upsample::gaussian_weights,
 };
 
+/// Tacotron 2 with durations and a table of speakers.
 #[derive(Module, Debug)]
 pub struct Tacotron {
     pub encoder: Encoder,
@@ -29,12 +30,12 @@ pub struct Tacotron {
     pub pitch: Option<PitchPredictor>,
     pub decoder: Decoder,
     pub postnet: Postnet,
-    /// How it computes, and with it its loss.
+    /// How its operations and losses are computed.
     #[module(skip)]
     pub scope: Scope,
 }
 
-/// Symbols of a batch on the device.
+/// The symbols of a batch on the device.
 #[derive(Debug, Clone)]
 pub struct Symbols {
     /// `[B, L]`
@@ -45,7 +46,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Pads to the longest, or to `width` where that is given for a fixed shape.
+    /// Pads the items to the longest, or to `width` where a fixed shape is needed.
     pub fn new<S: Copy + Into<i32>>(items: &[&[S]], width: Option<usize>, device: &Device) -> Self {
         let lengths: Vec<usize> = items.iter().map(|item| item.len()).collect();
         let width = width.unwrap_or_else(|| lengths.iter().copied().max().unwrap_or(0));
@@ -78,12 +79,12 @@ impl Tacotron {
         }
     }
 
-    /// Precision of its matmuls, except those of the predictors, which are small.
+    /// Sets the precision of its matmuls, except those of the predictors, which are small.
     pub fn with_precision(self, precision: Precision) -> Self {
         self.computing(&Scope::new(ComputePlan::from_precision(precision)))
     }
 
-    /// How its operations are computed; `scope` is that of the whole model.
+    /// Sets how its operations are computed; `scope` is that of the whole model.
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
             encoder: self.encoder.computing(&scope.at("encoder")),
@@ -97,12 +98,12 @@ impl Tacotron {
         }
     }
 
-    /// In training its batch statistics are those of all ranks together.
+    /// Shares batch statistics among all ranks in training.
     pub fn with_ranks(self, ranks: &Ranks) -> Self {
         Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
     }
 
-    /// `[B, L, E]`
+    /// Encodes symbols. Returns `[B, L, E]`.
     pub fn encode(&self, symbols: &Symbols, mode: Mode) -> Tensor<3> {
         self.encoder.forward(
             symbols.ids.clone(),
@@ -112,11 +113,11 @@ impl Tacotron {
         )
     }
 
-    /// The context of each frame.
+    /// Upsamples the encodings to frames by Gaussians and appends the positions, which gives the context of each frame.
     ///
     /// * `encoded`:   `[B, L, E]`
     /// * `durations`: `[B, L]`, frames
-    /// * `times`:     `[B, T]`, centres of the wanted frames, in frames
+    /// * `times`:     `[B, T]`, the centres of the wanted frames, in frames
     /// * `positions`: `[B, T, 4]`, see [`burn_fused::upsample::frame_positions`]
     ///
     /// Returns `[B, T, E + 4]`.
@@ -132,7 +133,7 @@ impl Tacotron {
         Tensor::cat(vec![batched(weights, encoded), positions], 2) // (B, T, L) x (B, L, E)
     }
 
-    /// Weight of each symbol in each frame, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].
+    /// Returns the weight of each symbol in each frame, `[B, T, L]`. The arguments are those of [`Tacotron::upsample`].
     pub fn alignment(
         &self,
         symbols: &Symbols,

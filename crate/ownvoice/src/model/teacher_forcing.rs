@@ -1,10 +1,10 @@
-//! Teacher forcing of both ways to align text and frames: given durations, and attention.
+//! Teacher forcing with either alignment of text and frames: known durations or attention.
 
 use burn::prelude::*;
 
 use super::{Tacotron, attention::AttentionDecoder, tacotron::Symbols};
 
-/// The encoded text, the speaker, and the recorded frames that are fed to the decoder.
+/// The inputs of a decoder under teacher forcing: the encoded text, the speaker, and the recorded frames.
 #[derive(Debug, Clone)]
 pub struct TeacherForcingInput<'a> {
     pub symbols: &'a Symbols,
@@ -17,7 +17,7 @@ pub struct TeacherForcingInput<'a> {
 }
 
 impl<'a> TeacherForcingInput<'a> {
-    /// For a decoder of so many steps that no frame is fed back to.
+    /// Creates the input of a decoder without feedback, which runs for `steps` steps.
     pub fn without_feedback(
         symbols: &'a Symbols,
         encoded: Tensor<3>,
@@ -29,47 +29,47 @@ impl<'a> TeacherForcingInput<'a> {
     }
 }
 
-/// Decoder outputs.
+/// The outputs of a decoder.
 #[derive(Debug, Clone)]
 pub struct Decoded {
     /// `[B, N R, M]`
     pub frames: Tensor<3>,
-    /// Each row sums to one: `[B, N R, L]` a frame for durations, `[B, N, L]` a step for attention.
+    /// The alignment, whose rows sum to one: `[B, N R, L]` with a row per frame for durations, `[B, N, L]` with a row per step for attention.
     pub alignment: Tensor<3>,
-    /// Logits of the utterance ending with that step, `[B, N]`; known durations need none.
+    /// The logit that the utterance ends with each step, `[B, N]`; `None` with known durations.
     pub gate: Option<Tensor<2>>,
 }
 
-/// A decoder that is run on recorded frames, with its own alignment of symbols and frames.
+/// A decoder that can be run on recorded frames.
 pub trait TeacherForcing {
-    /// The timing that it is given.
+    /// The timing that the decoder needs beside its input.
     type Timing;
 
     /// Decodes with the recorded frames as inputs.
-    fn teacher_force(&self, spoken: TeacherForcingInput, timing: Self::Timing) -> Decoded;
+    fn teacher_force(&self, input: TeacherForcingInput, timing: Self::Timing) -> Decoded;
 }
 
-/// Given durations.
+/// Known durations, and the frames that are wanted.
 #[derive(Debug, Clone)]
 pub struct Timing {
     /// `[B, L]`, frames
     pub durations: Tensor<2>,
-    /// `[B, T]`, centres of the wanted frames, in frames
+    /// `[B, T]`, the centres of the wanted frames, in frames
     pub times: Tensor<2>,
     /// `[B, T, 4]`, see [`burn_fused::upsample::frame_positions`]
     pub positions: Tensor<3>,
 }
 
-/// Durations: Gaussian upsampling, then a decoder whose contexts are known before it runs.
+/// The duration path: Gaussian upsampling, then the decoder.
 impl TeacherForcing for Tacotron {
     type Timing = Timing;
 
     fn teacher_force(
         &self,
-        spoken: TeacherForcingInput,
+        input: TeacherForcingInput,
         Timing { durations, times, positions }: Timing,
     ) -> Decoded {
-        let TeacherForcingInput { symbols, encoded, speaker, .. } = spoken;
+        let TeacherForcingInput { symbols, encoded, speaker, .. } = input;
         let state = self.decoder.start(symbols.lengths.len(), &encoded.device());
         let alignment = self.alignment(symbols, encoded.clone(), durations, times);
         let context = Tensor::cat(vec![alignment.clone().matmul(encoded), positions], 2); // (B, T, L) x (B, L, E)
@@ -78,13 +78,13 @@ impl TeacherForcing for Tacotron {
     }
 }
 
-/// Attention: no timing is given.
+/// The attention path, which needs no timing.
 impl TeacherForcing for AttentionDecoder {
     type Timing = ();
 
-    fn teacher_force(&self, spoken: TeacherForcingInput, (): ()) -> Decoded {
-        let memory = self.memory(spoken.symbols, spoken.encoded, spoken.speaker);
-        let previous = spoken.previous.expect("attention is told what was said");
+    fn teacher_force(&self, input: TeacherForcingInput, (): ()) -> Decoded {
+        let memory = self.memory(input.symbols, input.encoded, input.speaker);
+        let previous = input.previous.expect("attention requires the previous frames");
         let attended = self.forward(previous, &memory, self.start(&memory));
         Decoded { frames: attended.frames, alignment: attended.alignment, gate: Some(attended.gate) }
     }
@@ -97,13 +97,13 @@ mod tests {
     use burn::tensor::Tolerance;
     use burn_fused::Mode;
 
-    /// Both implementations have the same shapes.
+    /// Returns the shapes of frames, alignment and gate, and checks that the rows of the alignment sum to one.
     fn shapes<A: TeacherForcing>(
         model: &A,
-        spoken: TeacherForcingInput,
+        input: TeacherForcingInput,
         timing: A::Timing,
     ) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
-        let decoded = model.teacher_force(spoken, timing);
+        let decoded = model.teacher_force(input, timing);
         let [batch, rows, _] = decoded.alignment.dims();
         let ones = Tensor::<3>::ones([batch, rows, 1], &Device::flex()).into_data();
         decoded
@@ -122,7 +122,7 @@ mod tests {
         let model = Tacotron::new(&config, &device);
         let symbols = Symbols::new(&[&[1, 2, 3]], None, &device);
         let encoded = model.encode(&symbols, Mode::Eval);
-        let spoken = TeacherForcingInput {
+        let input = TeacherForcingInput {
             symbols: &symbols,
             encoded,
             speaker: Tensor::zeros([1, config.speaker_width], &device),
@@ -133,9 +133,9 @@ mod tests {
             times: Tensor::from_floats([[0.5, 1.5, 2.5, 3.5]], &device),
             positions: Tensor::zeros([1, 4, 4], &device),
         };
-        assert_eq!(shapes(&model, spoken.clone(), timing), ([1, 4, 80], [1, 4, 3], None));
+        assert_eq!(shapes(&model, input.clone(), timing), ([1, 4, 80], [1, 4, 3], None));
         assert_eq!(
-            shapes(&AttentionDecoder::new(&config, &device), spoken, ()),
+            shapes(&AttentionDecoder::new(&config, &device), input, ()),
             ([1, 4, 80], [1, 2, 3], Some([1, 2]))
         );
     }

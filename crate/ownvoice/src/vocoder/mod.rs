@@ -9,8 +9,8 @@ pub use neural::NeuralVocoder;
 
 use crate::audio::mel::Mel;
 
-/// A converter of mel spectrograms to samples.
-pub trait Vocoder {
+/// A converter of mel spectrograms to samples, which threads may share.
+pub trait Vocoder: Send + Sync {
     /// Returns a short name for tables and options, such as `griffin-lim`.
     fn name(&self) -> &'static str;
 

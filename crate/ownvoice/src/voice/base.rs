@@ -3,7 +3,7 @@
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::rc::Rc;
+use std::{ops::Deref, sync::Arc};
 
 use crate::{
     Error, Result,
@@ -60,10 +60,10 @@ pub fn load_vocoder(
     entry: Option<&FileEntry>,
     content: Option<&[u8]>,
     mel: &MelConfig,
-) -> Result<Rc<dyn Vocoder>> {
+) -> Result<Arc<dyn Vocoder>> {
     match (entry, content) {
-        (Some(_), Some(content)) => Ok(Rc::new(NeuralVocoder::load(content, mel.clone())?)),
-        (None, _) => Ok(Rc::new(GriffinLim::new(mel.clone()))),
+        (Some(_), Some(content)) => Ok(Arc::new(NeuralVocoder::load(content, mel.clone())?)),
+        (None, _) => Ok(Arc::new(GriffinLim::new(mel.clone()))),
         (Some(_), None) => Err(Error::base_corrupt("the vocoder that the manifest names is missing")),
     }
 }
@@ -135,24 +135,33 @@ impl BaseFiles<'_> {
 /// A base voice on its device: the pretrained model of many speakers that a clone starts from.
 ///
 /// It is opened from a folder ([`Base::open`]) or from bytes ([`Base::load`]), and its files are checked against the hashes in its manifest.
+/// A `Base` is a shared reference: its clones, and the voices that are made with it, use the same model, and threads may share it.
 #[warn(missing_docs)]
-pub struct Base {
-    #[doc(hidden)]
+#[derive(Clone)]
+pub struct Base(Arc<BaseParts>);
+
+/// The parts of a base, which its clones share.
+#[doc(hidden)]
+pub struct BaseParts {
     pub manifest: Manifest,
-    #[doc(hidden)]
     pub model: Tacotron,
-    #[doc(hidden)]
     pub phonemizer: Phonemizer,
-    #[doc(hidden)]
-    pub aligner: Rc<ForcedAligner>,
-    /// The neural one, where the base has it.
-    #[doc(hidden)]
-    pub vocoder: Rc<dyn Vocoder>,
-    #[doc(hidden)]
+    pub aligner: ForcedAligner,
+    /// The neural vocoder, or Griffin-Lim where the base has none.
+    pub vocoder: Arc<dyn Vocoder>,
     pub device: Device,
     /// `None` where the model has no pitch.
     excitation: Option<Excitation>,
     hash: String,
+}
+
+#[doc(hidden)]
+impl Deref for Base {
+    type Target = BaseParts;
+
+    fn deref(&self) -> &BaseParts {
+        &self.0
+    }
 }
 
 #[warn(missing_docs)]
@@ -182,17 +191,17 @@ impl Base {
         let (weights, _) = deserialize(files.weights).map_err(Error::base_corrupt)?;
         let model =
             apply_all(Tacotron::new(&manifest.model, device), weights).map_err(Error::base_corrupt)?;
-        Ok(Self {
+        Ok(Self(Arc::new(BaseParts {
             excitation: manifest.model.pitch.then(|| Excitation::new(&manifest.mel)),
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
             // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
-            aligner: Rc::new(ForcedAligner::load(files.aligner, &Device::flex())?),
+            aligner: ForcedAligner::load(files.aligner, &Device::flex())?,
             vocoder,
             device: device.clone(),
             hash: manifest.files.weights.sha256.clone(),
             manifest,
-        })
+        })))
     }
 
     /// Names the base in voice files: the hash of its weights.
@@ -308,6 +317,12 @@ impl Base {
             None => predictor.forward(contexts.clone(), speaker.clone(), lengths),
         };
         Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
+    }
+
+    /// Replaces the list of speakers that are people. No clone of the base may exist.
+    #[cfg(test)]
+    pub(crate) fn set_people(&mut self, people: Vec<String>) {
+        Arc::get_mut(&mut self.0).expect("the base has no clone").manifest.people = people;
     }
 
     /// Whether a row of the speaker table is of a person.

@@ -5,21 +5,21 @@
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
 //! | `spectral_transport.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`super::spectral_transport`]; absent where they were not compared |
-//! | `voicing_readout` | when its voice sounds, see [`crate::model::head_delta::HeadDelta`]; absent for a speaker of the base, a whisper, and on a base without pitch |
-//! | `duration_head_delta` | how long its phones last, likewise; absent for a speaker of the base |
+//! | `voicing_readout` | the correction of the voicing, see [`crate::model::head_delta::HeadDelta`]; absent for a speaker of the base, a whisper, and on a base without pitch |
+//! | `timing_readout` | the correction of the durations, likewise; absent for a speaker of the base |
 //!
 //! | metadata | what it is |
 //! |---|---|
 //! | `format` | `ownvoice-voice-1` |
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
-//! | `global_variance_scale` | four factors |
+//! | `variance_scale` | the four factors of the global variance scale |
 //! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` beside them is always `0 0`, and is not read |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
-use super::{Base, spectral_transport::SpectralTransport};
+use super::{Base, Prosody, spectral_transport::SpectralTransport};
 use crate::{
     Error, Result,
     audio::global_variance_scale::{FLAT, GlobalVarianceScale, VARIANCE_SCALES},
@@ -97,8 +97,8 @@ pub struct Consent {
 /// A consent is a sentence, not a book.
 const MAX_CONSENT_CHARACTERS: usize = 1000;
 
-/// Somebody's voice on a base's device: the base's own ([`Voice::unadapted`]), a clone ([`FineTuner`](crate::clone::FineTuner)), or what a voice file holds
-/// ([`Voice::open`]).
+/// A voice on the device of its base: a speaker of the base ([`Voice::unadapted`]), a clone ([`FineTuner`](crate::clone::FineTuner)), or the contents of a
+/// voice file ([`Voice::open`]). It holds a reference to its base, and threads may share it.
 ///
 /// ```
 /// use ownvoice::{Base, Device, Voice};
@@ -106,7 +106,7 @@ const MAX_CONSENT_CHARACTERS: usize = 1000;
 /// # let models = ownvoice_testing::tiny_folder();
 /// # let folder = models.path().join("base");
 /// let base = Base::open(folder, &Device::flex())?;
-/// let file = Voice::unadapted(&base).save(&base)?;
+/// let file = Voice::unadapted(&base).save()?;
 /// let again = Voice::open(&base, &file)?;
 /// assert_eq!(again.duration_scale(), 1.0);
 /// assert_eq!(Voice::open(&base, b"no voice").err().unwrap().code(), "voice-corrupt");
@@ -114,29 +114,21 @@ const MAX_CONSENT_CHARACTERS: usize = 1000;
 /// ```
 #[warn(missing_docs)]
 pub struct Voice {
+    pub(crate) base: Base,
     #[doc(hidden)]
     pub parts: Adapted,
-    /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
+    /// The base speaker that training started from, `[1, V]`, whose durations and contours the voice follows.
     #[doc(hidden)]
     pub timing_speaker: Tensor<2>,
-    /// Factor on the predicted durations of this speaker.
+    /// What the voice adds to the prosody of this speaker.
     #[doc(hidden)]
-    pub duration_scale: f32,
-    /// Which of its phones last longer than this speaker's and which shorter; `None` for a speaker of the base.
-    #[doc(hidden)]
-    pub duration_head_delta: Option<HeadDelta>,
+    pub prosody: Prosody,
     /// Factors on the deviation of its spectra from their means, see [`crate::audio::global_variance_scale`].
     #[doc(hidden)]
     pub global_variance_scale: GlobalVarianceScale,
     /// What takes its spectra to its speaker's; `None` where they were not compared.
     #[doc(hidden)]
     pub spectral_transport: Option<SpectralTransport>,
-    /// `None` on a base without pitch.
-    #[doc(hidden)]
-    pub intonation: Option<Intonation>,
-    /// Where its voice sounds; `None` for a speaker of the base, and a base without pitch.
-    #[doc(hidden)]
-    pub voicing_readout: Option<HeadDelta>,
     pub(crate) info: VoiceInfo,
 }
 
@@ -149,13 +141,30 @@ const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
 #[warn(missing_docs)]
 impl Voice {
-    /// The base's own speaker.
+    /// Returns the voice of the base's default speaker.
     pub fn unadapted(base: &Base) -> Self {
-        Self::from_base_speaker(base, base.default_speaker())
+        Self::from_row(base, base.default_speaker())
     }
 
-    /// Any speaker of the base, by its place in [`Base::speakers`]; panics where there is none.
-    pub fn from_base_speaker(base: &Base, index: usize) -> Self {
+    /// Returns the voice of a speaker of the base, by its index in [`Base::speakers`]; `None` where the base has fewer speakers.
+    ///
+    /// ```
+    /// use ownvoice::{Base, Device, Voice};
+    ///
+    /// # let models = ownvoice_testing::tiny_folder();
+    /// # let folder = models.path().join("base");
+    /// let base = Base::open(folder, &Device::flex())?;
+    /// let last = base.speakers().len() - 1;
+    /// assert!(Voice::from_base_speaker(&base, last).is_some());
+    /// assert!(Voice::from_base_speaker(&base, last + 1).is_none());
+    /// # Ok::<(), crate::Error>(())
+    /// ```
+    pub fn from_base_speaker(base: &Base, index: usize) -> Option<Self> {
+        (index < base.speakers().len()).then(|| Self::from_row(base, index))
+    }
+
+    /// Returns the voice of a row of the speaker table, which must exist.
+    pub(crate) fn from_row(base: &Base, index: usize) -> Self {
         let speaker = base.speaker(index);
         let parts = Adapted {
             decoder: base.model.decoder.clone(),
@@ -163,38 +172,41 @@ impl Voice {
             speaker: Param::from_tensor(speaker.clone()),
             scope: Scope::default(),
         };
-        let intonation = base.intonation(index);
         Self {
+            base: base.clone(),
             parts,
             timing_speaker: speaker,
-            duration_scale: 1.0,
-            duration_head_delta: None,
+            prosody: Prosody::from_base_speaker(base.intonation(index)),
             global_variance_scale: FLAT,
             spectral_transport: None,
-            intonation,
-            voicing_readout: None,
             info: VoiceInfo::default(),
         }
     }
 
-    /// How it was made.
+    /// Returns the base of the voice.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// Returns how the voice was made.
     pub fn info(&self) -> &VoiceInfo {
         &self.info
     }
 
-    /// How much longer the speaker's phones are than the base predicts.
+    /// Returns the factor by which the speaker's phones are longer than the base predicts.
     pub fn duration_scale(&self) -> f32 {
-        self.duration_scale
+        self.prosody.duration_scale
     }
 
-    /// Keeps the speaker's consent with the voice. Fails with `option-invalid` where it is empty or endless.
+    /// Stores the speaker's consent in the voice. Fails with `option-invalid` where its text is empty or has over 1,000 characters.
     pub fn set_consent(&mut self, consent: Consent) -> Result<()> {
         self.info.consent = Some(consent.checked().map_err(Error::option_invalid)?);
         Ok(())
     }
 
-    /// The bytes of a voice file: [`Self::save`] for callers that await.
-    pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
+    /// Encodes a voice file: [`Self::save`] for callers that await.
+    pub async fn save_async(&self) -> Result<Vec<u8>> {
+        let Self { base, prosody, .. } = self;
         let origin = adaptable(&Self::unadapted(base).parts);
         let mut delta = adaptable(&self.parts);
         for (name, weight) in &mut delta {
@@ -208,7 +220,7 @@ impl Voice {
             found.put(&mut delta, &base.device);
         }
         let readouts =
-            [(VOICING_READOUT, &self.voicing_readout), (TIMING_READOUT, &self.duration_head_delta)];
+            [(VOICING_READOUT, &prosody.voicing_head_delta), (TIMING_READOUT, &prosody.duration_head_delta)];
         for (name, readout) in readouts {
             if let Some(readout) = readout {
                 delta.insert(name.into(), Weight::vector(readout.weights().to_vec(), &base.device));
@@ -217,7 +229,7 @@ impl Voice {
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
-            ("pace".to_string(), self.duration_scale.to_string()),
+            ("pace".to_string(), prosody.duration_scale.to_string()),
             (
                 "variance_scale".to_string(),
                 self.global_variance_scale.map(|scale| scale.to_string()).join(" "),
@@ -225,7 +237,7 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
-        if let Some(Intonation { mean_hz, spread }) = self.intonation {
+        if let Some(Intonation { mean_hz, spread }) = prosody.intonation {
             metadata.insert("voicing".into(), "0 0".into());
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
@@ -306,7 +318,7 @@ impl Voice {
             delta.remove(name).map(sound).transpose()
         };
         let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
-        let voicing_readout = readout(VOICING_READOUT, voicing_width)?;
+        let voicing_head_delta = readout(VOICING_READOUT, voicing_width)?;
         let duration_head_delta = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
@@ -336,14 +348,12 @@ impl Voice {
             consent: consent.transpose()?,
         };
         Ok(Self {
+            base: base.clone(),
             parts,
             timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
-            duration_scale,
-            duration_head_delta,
+            prosody: Prosody { duration_scale, duration_head_delta, intonation, voicing_head_delta },
             global_variance_scale,
             spectral_transport,
-            intonation,
-            voicing_readout,
             info,
         })
     }

@@ -10,7 +10,7 @@ use burn_fused::{ComputePlan, ranks::Ranks};
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct Hyperparameters {
     pub steps: usize,
     pub batch: usize,
     /// Frames.
@@ -25,7 +25,7 @@ pub struct Recipe {
     pub compute: ComputePlan,
 }
 
-impl Recipe {
+impl Hyperparameters {
     /// Short warm-up, then exponential decay from start to end.
     pub(super) fn rate(&self, step: usize) -> f64 {
         const WARM_UP_STEPS: f64 = 100.0;
@@ -35,10 +35,10 @@ impl Recipe {
     }
 }
 
-/// A recipe, and where and on which device it runs.
+/// A hyperparameters, and where and on which device it runs.
 #[derive(Debug, Clone)]
 pub struct RunConfig {
-    pub recipe: Recipe,
+    pub hyperparameters: Hyperparameters,
     /// Holds checkpoint and curve.
     pub directory: PathBuf,
     /// Go on from the checkpoint, where there is one.
@@ -46,7 +46,7 @@ pub struct RunConfig {
     /// Tracks gradients.
     pub device: Device,
     /// How batches are made ahead; the result is the same in any way.
-    pub feeder: DataLoaderConfig,
+    pub loader: DataLoaderConfig,
     /// With whom the batches are shared; the first rank writes, and the folder is the same for all. The result is the same with any number of ranks, but for rounding and for dropout, which each rank makes of its own.
     pub ranks: Ranks,
     /// What is watched meanwhile; the result is the same in any way.
@@ -57,13 +57,13 @@ impl RunConfig {
     /// From the beginning, on one device, watched as usual.
     ///
     /// * `device`: without gradients
-    pub fn new(recipe: Recipe, directory: PathBuf, device: &Device) -> Self {
+    pub fn new(hyperparameters: Hyperparameters, directory: PathBuf, device: &Device) -> Self {
         Self {
-            recipe,
+            hyperparameters,
             directory,
             resume: false,
             device: device.clone().autodiff(),
-            feeder: DataLoaderConfig::default(),
+            loader: DataLoaderConfig::default(),
             ranks: Ranks::default(),
             watch: WatchConfig::default(),
         }

@@ -1,11 +1,11 @@
-//! How long a pretraining waits for its batches: whole steps with the feeder on and off, one after the other.
+//! How long a pretraining waits for its batches: whole steps with the loader on and off, one after the other.
 
 use burn::prelude::*;
 use serde::Serialize;
 use web_time::Instant;
 
 use crate::learn::{
-    data_loader::{Collate, DataLoaderConfig, LoadedBatch, feed},
+    data_loader::{Collate, DataLoaderConfig, LoadedBatch, with_loader},
     run::split,
     trainable_model::TrainableModel,
 };
@@ -27,7 +27,7 @@ use ownvoice::{
 
 /// Means of the timed steps with one way of loading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Feeding {
+pub struct LoaderProfile {
     pub loader: &'static str,
     /// That make batches ahead; 0 for the blocking loader.
     pub threads: usize,
@@ -41,13 +41,13 @@ pub struct Feeding {
 }
 
 /// Trains on features with the blocking loader, then with `config`.
-pub fn profile_feeding(
+pub fn profile_loaders(
     sizes: &TacotronConfig,
     features: &Features,
     device: &Device,
     options: &ProfileOptions,
     config: DataLoaderConfig,
-) -> Result<Vec<Feeding>> {
+) -> Result<Vec<LoaderProfile>> {
     [("blocking", DataLoaderConfig::BLOCKING), ("feeder", config)]
         .into_iter()
         .map(|(loader, config)| measure(loader, sizes, features, device, options, config))
@@ -61,7 +61,7 @@ fn measure(
     device: &Device,
     options: &ProfileOptions,
     config: DataLoaderConfig,
-) -> Result<Feeding> {
+) -> Result<LoaderProfile> {
     let &ProfileOptions { batch, window, runs, precision, .. } = options;
     let device = &device.clone().autodiff();
     let sizes = &model_sizes(sizes, features.speakers.len(), options, device)?;
@@ -75,28 +75,28 @@ fn measure(
     let extent = Extent::Window(window);
     let source = UtteranceSource::new(features, from, sizes, extent, batch, 0, Shard::WHOLE)?;
     let model = Tacotron::new(sizes, device).with_precision(precision);
-    time_feeding(loader, &source, model, device, (runs, precision), config)
+    time_loader(loader, &source, model, device, (runs, precision), config)
 }
 
 /// Times whole steps of a model on the batches of a source, after [`WARM_UP`] that are not timed.
 ///
 /// * `device`: with gradients
-pub fn time_feeding<M: TrainableModel, S: Collate<Batch = M::Batch>>(
+pub fn time_loader<M: TrainableModel, S: Collate<Batch = M::Batch>>(
     loader: &'static str,
     source: &S,
     mut model: M,
     device: &Device,
     (runs, precision): (usize, Precision),
     config: DataLoaderConfig,
-) -> Result<Feeding> {
+) -> Result<LoaderProfile> {
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
-    feed(source, config, 0..WARM_UP + runs, device, |feeder| {
+    with_loader(source, config, 0..WARM_UP + runs, device, |loader| {
         let (mut waited_ms, mut ready, mut begun) = (0.0, 0, Instant::now());
         for step in 0..WARM_UP + runs {
             if step == WARM_UP {
                 (waited_ms, ready, begun) = (0.0, 0, Instant::now());
             }
-            let LoadedBatch { batch, waited, ready: found } = feeder.take()?;
+            let LoadedBatch { batch, waited, ready: found } = loader.take()?;
             (waited_ms, ready) = (waited_ms + waited.as_secs_f64() * 1e3, ready + found);
             let total = Tensor::cat(model.losses(&batch, Mode::Train), 0).sum();
             let gradients = adam.scaled(total.clone()).backward();
@@ -106,7 +106,7 @@ pub fn time_feeding<M: TrainableModel, S: Collate<Batch = M::Batch>>(
         }
         let (step_ms, count) = (begun.elapsed().as_secs_f64() * 1e3 / runs as f64, runs as f64);
         let waited_ms = waited_ms / count;
-        Ok(Feeding {
+        Ok(LoaderProfile {
             loader,
             threads: config.threads,
             step_ms,
@@ -129,7 +129,7 @@ mod tests {
             ProfileOptions { batch: 2, window: 16, runs: 3, ..ProfileOptions::default() },
         );
         let threads = DataLoaderConfig { threads: 1, depth: 2 };
-        let rows = profile_feeding(&config, &corpus(80, 60), &Device::flex(), &options, threads).unwrap();
+        let rows = profile_loaders(&config, &corpus(80, 60), &Device::flex(), &options, threads).unwrap();
         let [blocking, fed] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!((blocking.loader, fed.loader), ("blocking", "feeder"));
         assert!(blocking.waited_ms > 0.0 && blocking.waited_ms < blocking.step_ms, "{blocking:?}");
