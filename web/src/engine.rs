@@ -1,6 +1,6 @@
 //! The engine of the worker: a base voice on a device, which makes voices and trainings.
 
-use std::{pin::Pin, rc::Rc};
+use std::pin::Pin;
 
 use burn::tensor::Device;
 use burn_fused::{Operation, compute::PlantedFault};
@@ -12,7 +12,11 @@ use ownvoice::{
         profile::{ProfileOptions, Work, profile},
         self_test,
     },
-    clone::{self, EVALUATE_EVERY, FineTuner, clip::check_clip, options::CloneOptions},
+    clone::{
+        self, EVALUATE_EVERY, FineTuner,
+        clip::check_clip,
+        options::{AdvancedCloneOptions, CloneOptions},
+    },
     synth::parts,
     text::language::doubts,
     voice::{self, Base, BaseFiles},
@@ -35,7 +39,7 @@ use crate::{
 /// A base voice on a device.
 #[wasm_bindgen]
 pub struct Engine {
-    base: Rc<Base>,
+    base: Base,
 }
 
 #[wasm_bindgen]
@@ -48,7 +52,7 @@ impl Engine {
             "webgpu" => webgpu().await?,
             _ => return Err(js_error("device-unavailable", &format!("device {device:?} is not built in"))),
         };
-        Ok(Self { base: Rc::new(load(&from_js(&parts)?, &device)?) })
+        Ok(Self { base: load(&from_js(&parts)?, &device)? })
     }
 
     /// Compares the device's results with the CPU's. Returns the largest relative deviation; fails with `device-wrong` where it is too large.
@@ -81,8 +85,9 @@ impl Engine {
 
     /// Splits a text into parts that are spoken one after the other, so that sound comes soon.
     pub fn parts(&self, text: &str) -> Result<Vec<Ts<Part>>, JsValue> {
-        let parts = parts(text, self.base.mel_config()).map_err(to_js_error)?;
-        parts.into_iter().map(|part| to_js(&part.into())).collect()
+        let parts = parts(text).map_err(to_js_error)?;
+        let frame_seconds = self.base.mel_config().frame_seconds();
+        parts.into_iter().map(|part| to_js(&Part::new(part, frame_seconds))).collect()
     }
 
     /// Returns the reasons why a text may not be spoken as it is meant: its language, or letters that are left out.
@@ -99,13 +104,12 @@ impl Engine {
     /// Returns the base itself as a voice.
     #[wasm_bindgen(js_name = baseVoice)]
     pub fn base_voice(&self) -> Voice {
-        Voice { base: self.base.clone(), voice: voice::Voice::unadapted(&self.base) }
+        Voice(voice::Voice::unadapted(&self.base))
     }
 
     /// Opens a saved voice, from untrusted bytes.
     pub fn open(&self, bytes: &[u8]) -> Result<Voice, JsValue> {
-        let voice = voice::Voice::open(&self.base, bytes).map_err(to_js_error)?;
-        Ok(Voice { base: self.base.clone(), voice })
+        voice::Voice::open(&self.base, bytes).map(Voice).map_err(to_js_error)
     }
 
     /// Returns the graphics memory in use and held; nothing on the CPU.
@@ -184,19 +188,17 @@ impl Engine {
             seed: given.seed.map_or(default.seed, u64::from),
             precision: given.precision.unwrap_or_default().into(),
             rehearsal: given.rehearsal.unwrap_or(default.rehearsal),
-            faults: parse_faults(&given.faults)?,
+            advanced: AdvancedCloneOptions { faults: parse_faults(&given.faults)?, ..default.advanced },
             ..default
         };
         let clips = clips_from_js(&clips)?;
-        let tuner = FineTuner::start_async(&self.base, &clips, options).await.map_err(to_js_error)?;
-        Ok(Tuner { base: self.base.clone(), tuner })
+        FineTuner::start_async(&self.base, &clips, options).await.map(Tuner).map_err(to_js_error)
     }
 
     /// Resumes the training of the same clips from a checkpoint.
     pub async fn resume(&self, clips: Vec<Ts<Clip>>, checkpoint: Vec<u8>) -> Result<Tuner, JsValue> {
         let clips = clips_from_js(&clips)?;
-        let tuner = FineTuner::resume_async(&self.base, &clips, &checkpoint).await.map_err(to_js_error)?;
-        Ok(Tuner { base: self.base.clone(), tuner })
+        FineTuner::resume_async(&self.base, &clips, &checkpoint).await.map(Tuner).map_err(to_js_error)
     }
 }
 

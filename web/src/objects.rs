@@ -307,9 +307,9 @@ pub struct Part {
     pub pause_seconds: f32,
 }
 
-impl From<synth::Part> for Part {
-    fn from(part: synth::Part) -> Self {
-        Self { text: part.text, pause_seconds: part.pause_seconds }
+impl Part {
+    pub fn new(part: synth::Part, frame_seconds: f32) -> Self {
+        Self { text: part.text, pause_seconds: part.pause_frames as f32 * frame_seconds }
     }
 }
 

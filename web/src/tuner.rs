@@ -1,9 +1,7 @@
 //! The training of a voice in the worker.
 
-use std::rc::Rc;
-
 use js_sys::{Array, Float32Array, Promise};
-use ownvoice::{clone::FineTuner, voice::Base};
+use ownvoice::clone::FineTuner;
 use tsify::Ts;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -18,29 +16,26 @@ use crate::{
 
 /// A training, from its start to the voice that it makes.
 #[wasm_bindgen]
-pub struct Tuner {
-    pub(crate) base: Rc<Base>,
-    pub(crate) tuner: FineTuner,
-}
+pub struct Tuner(pub(crate) FineTuner);
 
 #[wasm_bindgen]
 impl Tuner {
     /// The number of iterations done.
     #[wasm_bindgen(getter)]
     pub fn iteration(&self) -> u32 {
-        self.tuner.iteration() as u32
+        self.0.iteration() as u32
     }
 
     /// Whether the next iteration belongs to the cooldown. Helpers need to know.
     #[wasm_bindgen(getter, js_name = inCooldown)]
     pub fn in_cooldown(&self) -> bool {
-        self.tuner.in_cooldown()
+        self.0.in_cooldown()
     }
 
     /// Returns the bytes that a `Helper` is made from. Fails where this training cannot be sharded.
     #[wasm_bindgen(js_name = workerInit)]
     pub async fn worker_init(&self) -> Result<Vec<u8>, JsValue> {
-        self.tuner.worker_init_async(&self.base).await.map_err(to_js_error)
+        self.0.worker_init_async().await.map_err(to_js_error)
     }
 
     /// Writes the weights into each of `buffers`, one for each helper, over the gradients of the last iteration. Null is replaced by a new buffer.
@@ -48,12 +43,12 @@ impl Tuner {
         &self,
         #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] buffers: Array,
     ) -> Result<(), JsValue> {
-        let new_buffer = || Float32Array::new_with_length(self.tuner.flat_buffer_len() as u32);
+        let new_buffer = || Float32Array::new_with_length(self.0.flat_buffer_len() as u32);
         let mut transferred: Vec<TransferBuffer> = buffers
             .iter()
             .map(|buffer| TransferBuffer(buffer.dyn_into().unwrap_or_else(|_| new_buffer())))
             .collect();
-        self.tuner.put_weights_async(&mut transferred).await.map_err(to_js_error)?;
+        self.0.put_weights_async(&mut transferred).await.map_err(to_js_error)?;
         for (index, buffer) in transferred.into_iter().enumerate() {
             buffers.set(index as u32, buffer.0.into());
         }
@@ -68,7 +63,7 @@ impl Tuner {
         helper_gradients: JsValue,
     ) -> Result<Ts<Step>, JsValue> {
         let step = self
-            .tuner
+            .0
             .step_with_async(helpers as usize, async || received(helper_gradients).await)
             .await
             .map_err(to_js_error)?;
@@ -77,25 +72,23 @@ impl Tuner {
 
     /// Returns the bytes from which `Engine.resume` continues, given the clips.
     pub async fn checkpoint(&self) -> Result<Vec<u8>, JsValue> {
-        self.tuner.checkpoint_async(&self.base).await.map_err(to_js_error)
+        self.0.checkpoint_async().await.map_err(to_js_error)
     }
 
     /// Returns the spectrogram of one clip, recorded and predicted, and the posteriors of its symbols in the prediction.
     pub async fn picture(&self) -> Result<Ts<AlignmentSnapshot>, JsValue> {
-        let picture = self.tuner.picture_async(&self.base).await.map_err(to_js_error)?;
-        to_js(&AlignmentSnapshot::new(picture, self.base.mel_config().frame_seconds()))
+        let picture = self.0.picture_async().await.map_err(to_js_error)?;
+        to_js(&AlignmentSnapshot::new(picture, self.0.base().mel_config().frame_seconds()))
     }
 
     /// Returns the voice as it stands.
     pub fn preview(&self) -> Voice {
-        Voice { base: self.base.clone(), voice: self.tuner.preview() }
+        Voice(self.0.preview())
     }
 
     /// Ends the training and returns the best voice so far.
     pub async fn finish(self) -> Result<Voice, JsValue> {
-        let Self { base, tuner } = self;
-        let voice = tuner.finish_async().await.map_err(to_js_error)?;
-        Ok(Voice { base, voice })
+        self.0.finish_async().await.map(Voice).map_err(to_js_error)
     }
 }
 

@@ -1,11 +1,8 @@
 //! A voice of the worker: it speaks, is compared with its speaker, and is saved as a file.
 
-use std::rc::Rc;
-
 use ownvoice::{
     clone::anchors::anchors,
-    synth::speak_async,
-    voice::{self, Base, Consent},
+    voice::{self, Consent},
 };
 use tsify::Ts;
 use wasm_bindgen::prelude::*;
@@ -16,18 +13,15 @@ use crate::{
     objects::{Clip, Delivery, OnProgress, Similarity, Speech, VoiceInfo, clips_from_js, continues},
 };
 
-/// A voice, with a reference to the base that it needs to speak.
+/// A voice, which holds a reference to its base.
 #[wasm_bindgen]
-pub struct Voice {
-    pub(crate) base: Rc<Base>,
-    pub(crate) voice: voice::Voice,
-}
+pub struct Voice(pub(crate) voice::Voice);
 
 #[wasm_bindgen]
 impl Voice {
     /// Returns where the voice comes from.
     pub fn info(&self) -> Result<Ts<VoiceInfo>, JsValue> {
-        to_js(&VoiceInfo::new(self.voice.info(), self.base.config().pitch))
+        to_js(&VoiceInfo::new(self.0.info(), self.0.base().has_pitch()))
     }
 
     /// Stores the speaker's consent in the voice: the statement, and the hash of its recording.
@@ -37,7 +31,7 @@ impl Voice {
         text: String,
         #[wasm_bindgen(js_name = recordingSha256)] recording_sha256: Option<String>,
     ) -> Result<(), JsValue> {
-        self.voice.set_consent(Consent { text, recording_sha256 }).map_err(to_js_error)
+        self.0.set_consent(Consent { text, recording_sha256 }).map_err(to_js_error)
     }
 
     /// Speaks a text, sentence by sentence. `onProgress` is called before each sentence.
@@ -49,10 +43,8 @@ impl Voice {
     ) -> Result<Ts<Speech>, JsValue> {
         let options = from_js(&delivery)?.into();
         let progress = async |done: usize, of: usize| continues(&on_progress, done, of).await;
-        let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress)
-            .await
-            .map_err(to_js_error)?;
-        to_js(&Speech::new(speech, self.base.mel_config().frame_seconds()))
+        let speech = self.0.speak_async(text, &options, progress).await.map_err(to_js_error)?;
+        to_js(&Speech::new(speech, self.0.base().mel_config().frame_seconds()))
     }
 
     /// Measures the similarity to the speaker of these recordings, between its anchors. `onProgress` is called before each sentence that is spoken for it.
@@ -63,12 +55,12 @@ impl Voice {
     ) -> Result<Ts<Similarity>, JsValue> {
         let clips = clips_from_js(&clips)?;
         let progress = async |done: usize, of: usize| continues(&on_progress, done, of).await;
-        let found = anchors(&self.base, &self.voice, &clips, progress).await.map_err(to_js_error)?;
+        let found = anchors(&self.0, &clips, progress).await.map_err(to_js_error)?;
         to_js(&found.into())
     }
 
     /// Returns the voice file: safetensors with the difference from the base.
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
-        self.voice.save_async(&self.base).await.map_err(to_js_error)
+        self.0.save_async().await.map_err(to_js_error)
     }
 }

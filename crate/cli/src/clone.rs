@@ -1,4 +1,4 @@
-//! Cloning from a folder of clips.
+//! Clones a voice from a folder of clips.
 
 use std::path::Path;
 
@@ -14,14 +14,12 @@ use ownvoice::{
     voice::{Base, Voice},
 };
 
-/// Reads the clips of an LJSpeech-style folder up to a number of seconds, or one recording whose text lies beside it: `minute.m4a` and `minute.txt`.
+/// Reads the clips of an LJSpeech-style folder up to a number of seconds, or one recording with a text file beside it, such as `minute.m4a` and `minute.txt`.
 pub fn read_clips(path: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
     if path.is_file() {
         return match seconds {
             None => Ok(vec![Clip::open(path, layouts::read_text(&path.with_extension("txt"))?)?]),
-            Some(_) => {
-                Err(Error::corpus_invalid("one recording is learned from as a whole; leave out --seconds"))
-            }
+            Some(_) => Err(Error::corpus_invalid("a single recording is used as a whole; omit --seconds")),
         };
     }
     let mut clips = Vec::new();
@@ -37,7 +35,7 @@ pub fn read_clips(path: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
     Ok(clips)
 }
 
-/// Fine-tunes to the end. A note at each validation, and one at the end.
+/// Fine-tunes a base to the end. Reports a note at each validation and at the end.
 pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Report) -> Result<Voice> {
     let mut tuner = FineTuner::start(base, clips, options)?;
     loop {
@@ -67,8 +65,10 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Re
                 stop.name()
             ));
             if step.overflows > 0 {
-                report
-                    .note(&format!("{} iterations were left out: half precision overflowed", step.overflows));
+                report.note(&format!(
+                    "{} iterations were skipped, because half precision overflowed",
+                    step.overflows
+                ));
             }
             return tuner.finish();
         }

@@ -1,4 +1,4 @@
-//! The command line as one thing: help, JSON, silence, errors, and the pages made from its definition.
+//! Tests of what all verbs have in common: help, JSON, quiet mode, errors, output paths, completions and manual pages.
 
 use ownvoice::audio::wav;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The one line of JSON that a command prints where it succeeds.
+/// Runs a command that succeeds and prints one line of JSON. Returns the JSON.
 fn json(arguments: &[&str]) -> Value {
     let done = ownvoice(arguments);
     assert!(done.status.success(), "{arguments:?}: {}", err(&done));
@@ -29,7 +29,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {printed}"))
 }
 
-/// A folder of clips, as `--clips` takes it.
+/// Writes a folder of clips for `--clips`.
 fn write_clips(folder: &Path, count: usize) {
     fs::create_dir_all(folder.join("wavs")).unwrap();
     let mut metadata = String::new();
@@ -41,7 +41,7 @@ fn write_clips(folder: &Path, count: usize) {
     fs::write(folder.join("metadata.csv"), metadata).unwrap();
 }
 
-/// The verbs that `--help` lists.
+/// Returns the verbs that `--help` lists.
 fn verbs() -> Vec<String> {
     let help = out(&ownvoice(&["--help"]));
     let listed = help.split("Options:").next().unwrap().lines().filter_map(|line| line.strip_prefix("  "));
@@ -65,7 +65,7 @@ fn help_groups_the_verbs_and_each_verb_has_examples() {
 }
 
 #[test]
-fn results_are_json_where_it_is_asked_for() {
+fn results_are_json_with_the_flag() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
     let (base, clips, voice, said) = (path("base"), path("clips"), path("me.ownvoice"), path("say.wav"));
@@ -109,7 +109,7 @@ fn results_are_json_where_it_is_asked_for() {
     assert!(remade["mcd_db"].is_number(), "{remade}");
 }
 
-/// Every verb that writes where it is told, with inputs that are not there.
+/// All verbs with an output path, with inputs that do not exist.
 const WRITING: [&str; 21] = [
     "clone --clips nowhere --out OUT",
     "say --voice nowhere --text Hello. --out OUT",
@@ -134,15 +134,15 @@ const WRITING: [&str; 21] = [
     "man --out OUT",
 ];
 const LIPS: [&str; 5] = ["prepare", "corpus", "train", "say", "evaluate"];
-/// Of `precision`, whose own verb is `compare`.
+/// The verb of `precision` with an output path.
 const PRECISION: &str = "precision compare --base nowhere --data nowhere --out OUT";
 
-/// A place where nothing can be written is found before anything is read: otherwise the error would be about what is missing.
+/// The output path is checked before anything is read, so that the error is not about a missing input.
 #[test]
-fn a_place_that_cannot_be_written_is_found_at_once() {
+fn an_output_path_that_cannot_be_written_is_reported_first() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
-    fs::write(&file, "a file, no folder").unwrap();
+    fs::write(&file, "a file, not a folder").unwrap();
     let place = file.join("out").to_str().unwrap().to_owned();
     for line in WRITING.iter().chain([&PRECISION]) {
         let arguments: Vec<&str> =
@@ -154,7 +154,7 @@ fn a_place_that_cannot_be_written_is_found_at_once() {
         assert_eq!(told["error"]["code"], "io", "{line}: {message}");
         assert!(message.starts_with(file.to_str().unwrap()), "{line}: {message}");
     }
-    // No verb is forgotten.
+    // The list above is complete.
     let verbs = verbs();
     let verbs = verbs
         .iter()
@@ -166,14 +166,14 @@ fn a_place_that_cannot_be_written_is_found_at_once() {
         for flag in ["--out", "--wavs"] {
             let writes = help.contains(&format!("{flag} <"));
             let begin = format!("{} ", verb.join(" "));
-            let tried = WRITING.iter().any(|line| line.starts_with(&begin) && line.contains(flag));
-            assert_eq!(writes, tried, "{verb:?} {flag}");
+            let is_listed = WRITING.iter().any(|line| line.starts_with(&begin) && line.contains(flag));
+            assert_eq!(writes, is_listed, "{verb:?} {flag}");
         }
     }
 }
 
 #[test]
-fn what_is_replaced_is_said_and_is_of_the_same_kind() {
+fn only_outputs_of_the_same_kind_are_replaced_with_a_note() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
     let say =
@@ -190,9 +190,8 @@ fn what_is_replaced_is_said_and_is_of_the_same_kind() {
     assert!(err(&prepared).contains("holds a base, and features would replace it"), "{}", err(&prepared));
 }
 
-/// What no person said says so, whichever verb wrote it.
 #[test]
-fn speech_that_nobody_said_is_marked() {
+fn synthetic_speech_of_all_verbs_is_marked() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
     let (base, clips, voice) = (path("base"), path("clips"), path("me.ownvoice"));
@@ -227,7 +226,7 @@ fn speech_that_nobody_said_is_marked() {
         assert_eq!(mark(&file), if recorded { "none" } else { "synthetic" }, "{}", file.display());
         *counts.entry(recorded).or_insert(0) += 1;
     }
-    assert_eq!(counts.len(), 2, "there are recordings and speech: {counts:?}");
+    assert_eq!(counts.len(), 2, "there are recordings and synthetic files: {counts:?}");
 }
 
 fn wavs_below(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -244,11 +243,11 @@ fn wavs_below(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn one_recording_with_its_text_beside_it_is_enough() {
+fn a_single_recording_with_its_text_can_be_cloned() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
-    // The first two sentences of `tests/fixtures/held-out.wav`, by ffmpeg.
-    fs::copy("tests/data/two-sentences.m4a", path("minute.m4a")).unwrap();
+    // The file has the first two sentences of `tests/fixtures/held-out.wav`, encoded by ffmpeg.
+    fs::copy("../ownvoice/tests/data/two-sentences.m4a", path("minute.m4a")).unwrap();
     let clone = [
         "clone",
         "--base",
@@ -268,7 +267,7 @@ fn one_recording_with_its_text_beside_it_is_enough() {
 }
 
 #[test]
-fn a_quiet_success_prints_nothing() {
+fn a_success_in_quiet_mode_prints_nothing() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
     let (base, clips) = (path("base"), path("clips"));
@@ -287,7 +286,7 @@ fn a_quiet_success_prints_nothing() {
 }
 
 #[test]
-fn notes_are_no_results() {
+fn notes_are_printed_to_standard_error() {
     let models = ownvoice_testing::tiny_folder();
     let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
     write_clips(&models.path().join("clips"), 3);
@@ -310,13 +309,13 @@ fn notes_are_no_results() {
     );
     assert!(
         !err(&done).contains('\r') && !err(&done).contains("left)"),
-        "a bar needs a terminal: {}",
+        "a progress bar needs a terminal: {}",
         err(&done)
     );
 }
 
 #[test]
-fn errors_have_the_form_that_results_have() {
+fn errors_are_printed_as_text_or_json() {
     let say = ["say", "--base", "no-such-folder", "--text", "Hello.", "--out"];
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("say.wav").to_str().unwrap().to_owned();

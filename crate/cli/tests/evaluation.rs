@@ -29,7 +29,7 @@ use ownvoice_testing::{held_out_clips, root, shipped_base};
 use pollster::block_on;
 use rand::{Rng, SeedableRng};
 
-/// The speaker encoder that ships.
+/// Returns the shipped speaker encoder.
 fn shipped_verifier() -> SpeakerVerifier {
     SpeakerVerifier::load(&std::fs::read(root().join("models/base/speaker_encoder.safetensors")).unwrap())
         .unwrap()
@@ -89,7 +89,6 @@ fn artificial_faults_are_detected() {
         .iter()
         .map(|clip| {
             block_on(speak_async(
-                &base,
                 &Voice::unadapted(&base),
                 &clip.text,
                 &SpeakOptions::default(),
@@ -190,12 +189,12 @@ fn similarity_ranks_recordings_before_the_clone_before_the_base_and_other_speake
         // The sentences of the speaker's other recordings are used, because those of the target would favour the clone.
         let texts: Vec<&str> =
             clips.iter().take(evaluation.others.len()).map(|clip| clip.text.as_str()).collect();
-        let said = |voice: &Voice| block_on(evaluation.measure_texts(voice, &texts)).unwrap().identity;
+        let synthesised = |voice: &Voice| block_on(evaluation.measure_texts(voice, &texts)).unwrap().identity;
         let wrong: Vec<Vec<f32>> = others[6..].iter().map(samples).collect();
         let ranks = [
             of(&evaluation.same_speaker),
-            of(&said(&clone)),
-            of(&said(&start)),
+            of(&synthesised(&clone)),
+            of(&synthesised(&start)),
             of(&Identity::from_clips(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
         ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");

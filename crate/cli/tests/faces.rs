@@ -1,6 +1,6 @@
 //! Face detection and footage on drawn faces.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use burn::prelude::Device;
 use ownvoice::{
@@ -46,7 +46,7 @@ fn tiny_lip_base() -> LipBase {
             recipe: serde_json::Value::Null,
             quality: serde_json::Value::Null,
         },
-        vocoder: Rc::new(GriffinLim::new(mel)),
+        vocoder: Arc::new(GriffinLim::new(mel)),
         device,
     }
 }

@@ -25,14 +25,14 @@ fn fuzz(name: &str) {
     let found = {
         // The file may be larger than the memory bound of another target.
         let _alone = alone();
-        fs::read_to_string(Path::new("fuzz/corpus").join(format!("{name}.txt"))).unwrap_or_default()
+        fs::read_to_string(Path::new("../fuzz/corpus").join(format!("{name}.txt"))).unwrap()
     };
     for (at, line) in found.lines().enumerate() {
         let bytes: Vec<u8> = (0..line.len() / 2)
             .map(|byte| u8::from_str_radix(&line[2 * byte..2 * byte + 2], 16).unwrap())
             .collect();
         let checked = catch_unwind(AssertUnwindSafe(|| target.check(&bytes)));
-        assert!(checked.is_ok(), "fuzz/corpus/{name}.txt, line {}", at + 1);
+        assert!(checked.is_ok(), "crate/fuzz/corpus/{name}.txt, line {}", at + 1);
     }
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));

@@ -1,6 +1,6 @@
-//! NVIDIA's Tacotron 2 imported: against PyTorch's own output, from hostile files, and on the command line until it speaks.
+//! Tests of the import of NVIDIA's Tacotron 2: comparison with PyTorch's output, damaged files, and synthesis on the command line.
 //!
-//! `tests/fixtures/nvidia/generate.py` made the fixtures; nothing here needs PyTorch.
+//! `tests/fixtures/nvidia/generate.py` generated the fixtures. The tests do not need PyTorch.
 
 use std::{
     collections::HashMap,
@@ -31,7 +31,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new("../../tests/fixtures/nvidia").join(name)
 }
 
-/// The reference ran without dropout.
+/// Imports a checkpoint without dropout, as in the reference.
 fn without_dropout(checkpoint: &str) -> (Imported, AttentiveTacotron) {
     let mut imported = Imported::read(&fixture(checkpoint)).unwrap();
     imported.config.prenet_dropout = 0.0;
@@ -40,7 +40,7 @@ fn without_dropout(checkpoint: &str) -> (Imported, AttentiveTacotron) {
 }
 
 #[test]
-fn an_imported_model_is_the_reference() {
+fn an_imported_model_matches_pytorch() {
     let (expected, _) = deserialize(&fs::read(fixture("expected.safetensors")).unwrap()).unwrap();
     let data = |name: &str| TensorData::new(expected[name].1.clone(), expected[name].0.clone());
     let compare = |name: &str, found: TensorData| {
@@ -51,10 +51,10 @@ fn an_imported_model_is_the_reference() {
             .zip(&expected[name].1)
             .map(|(found, expected)| (found - expected).abs())
             .fold(0.0, f32::max);
-        println!("{name}: off by {worst:.1e}");
+        println!("{name}: maximum difference {worst:.1e}");
         assert!(
             worst <= TOLERANCE && found.iter().all(|value| value.is_finite()),
-            "{name} is off by {worst:.1e}"
+            "{name} differs by {worst:.1e}"
         );
     };
     for checkpoint in ["tacotron2.pt", "tacotron2-legacy.pt"] {
@@ -69,20 +69,21 @@ fn an_imported_model_is_the_reference() {
             Mode::Eval,
         );
         let memory = model.decoder.memory(&symbols, encoded.clone(), model.speakers.val());
-        let said = model.decoder.forward(
+        let decoded = model.decoder.forward(
             Tensor::from_data(data("previous"), &device),
             &memory,
             model.decoder.start(&memory),
         );
-        let refined = said.frames.clone() + model.postnet.forward(said.frames.clone(), Mode::Eval);
+        let refined = decoded.frames.clone() + model.postnet.forward(decoded.frames.clone(), Mode::Eval);
         compare("encoded", encoded.into_data());
-        compare("frames", said.frames.into_data());
-        compare("gate", said.gate.into_data());
-        compare("alignment", said.alignment.into_data());
+        compare("frames", decoded.frames.into_data());
+        compare("gate", decoded.gate.into_data());
+        compare("alignment", decoded.alignment.into_data());
         compare("refined", refined.into_data());
     }
 }
 
+/// Returns the imported fixture, its model and its file.
 fn serialized() -> (Imported, AttentiveTacotron, Vec<u8>) {
     let imported = Imported::read(&fixture("tacotron2.pt")).unwrap();
     let model = imported.model(&Device::flex()).unwrap();
@@ -100,7 +101,7 @@ fn serialized() -> (Imported, AttentiveTacotron, Vec<u8>) {
 }
 
 #[test]
-fn the_file_keeps_every_bit() {
+fn the_file_keeps_all_bits() {
     let (imported, model, bytes) = serialized();
     let voice = AttentiveVoice::load(&bytes, &Device::flex()).unwrap();
     assert_eq!((&voice.config, &voice.mel), (&imported.config, &MelConfig::nvidia_22k()));
@@ -111,19 +112,19 @@ fn the_file_keeps_every_bit() {
 }
 
 #[test]
-fn a_file_that_is_no_imported_model_is_refused() {
+fn damaged_files_of_imported_models_are_refused() {
     let (_, _, bytes) = serialized();
     let code = |bytes: &[u8]| AttentiveVoice::load(bytes, &Device::flex()).err().map(|error| error.code());
     assert_eq!(code(&bytes), None);
     assert_eq!(code(&bytes[..bytes.len() / 2]), Some("base-corrupt"));
     let sizes = [r#"decoder_width\\\":9"#, r#"decoder_width\\\":8"#];
-    for [says, said] in [["nvidia", "nvidio"], sizes, ["decoder.gate.bias", "decoder.gate.bios"]] {
-        assert_eq!(code(&replaced(&bytes, says, said)), Some("base-corrupt"), "{said}");
+    for [from, to] in [["nvidia", "nvidio"], sizes, ["decoder.gate.bias", "decoder.gate.bios"]] {
+        assert_eq!(code(&replaced(&bytes, from, to)), Some("base-corrupt"), "{to}");
     }
 }
 
 #[test]
-fn every_end_of_speech_has_its_reason() {
+fn speech_ends_by_the_gate_and_unsupported_options_are_refused() {
     let (_, _, bytes) = serialized();
     let voice = AttentiveVoice::load(&bytes, &Device::flex()).unwrap();
     let mut vocoder = GriffinLim::new(voice.mel.clone());
@@ -142,7 +143,7 @@ fn every_end_of_speech_has_its_reason() {
     assert_eq!(say("", SpeakOptions::default()).unwrap_err().code(), "text-empty");
 }
 
-/// What becomes of a checkpoint of these bytes, up to the model.
+/// Imports a checkpoint of these bytes. Returns the code and the message of the error, if any.
 fn code_of(bytes: &[u8]) -> Option<(&'static str, String)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tacotron2.pt");
@@ -151,25 +152,26 @@ fn code_of(bytes: &[u8]) -> Option<(&'static str, String)> {
     result.err().map(|error| (error.code(), error.to_string()))
 }
 
+/// Replaces all occurrences of a text by another one of the same length.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
-    assert_eq!(from.len(), to.len(), "both formats count letters");
+    assert_eq!(from.len(), to.len(), "the formats store lengths");
     let (from, to) = (from.as_bytes(), to.as_bytes());
     let mut changed = bytes.to_vec();
     let places: Vec<usize> =
         (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
-    assert!(!places.is_empty(), "the file holds {}", String::from_utf8_lossy(from));
+    assert!(!places.is_empty(), "the file does not contain {}", String::from_utf8_lossy(from));
     places.into_iter().for_each(|at| changed[at..at + to.len()].copy_from_slice(to));
     changed
 }
 
-/// Two tensors change names.
+/// Swaps the names of two tensors.
 fn swapped(bytes: &[u8], first: &str, second: &str) -> Vec<u8> {
-    let neither = "?".repeat(first.len());
-    replaced(&replaced(&replaced(bytes, first, &neither), second, first), &neither, second)
+    let temporary = "?".repeat(first.len());
+    replaced(&replaced(&replaced(bytes, first, &temporary), second, first), &temporary, second)
 }
 
 #[test]
-fn wrong_checkpoints_are_refused_in_words() {
+fn wrong_checkpoints_are_refused_with_a_reason() {
     let legacy = fs::read(fixture("tacotron2-legacy.pt")).unwrap();
     let refused = |bytes: &[u8], because: &str| {
         let (code, message) = code_of(bytes).expect("it is refused");
@@ -177,7 +179,7 @@ fn wrong_checkpoints_are_refused_in_words() {
         assert!(message.contains(because), "{message}");
     };
     refused(b"", "");
-    refused(b"This is no checkpoint.", "");
+    refused(b"This is not a checkpoint.", "");
     refused(&fs::read(fixture("expected.safetensors")).unwrap(), "");
     refused(&replaced(&legacy, "embedding.weight", "embedding.wreath"), "there is no embedding.weight");
     refused(
@@ -197,7 +199,7 @@ fn wrong_checkpoints_are_refused_in_words() {
 }
 
 #[test]
-fn damaged_checkpoints_neither_load_nor_panic() {
+fn damaged_checkpoints_do_not_panic() {
     for name in ["tacotron2.pt", "tacotron2-legacy.pt"] {
         let whole = fs::read(fixture(name)).unwrap();
         for length in (0..whole.len()).step_by(1499) {
@@ -207,7 +209,7 @@ fn damaged_checkpoints_neither_load_nor_panic() {
                 "{name} of {length} bytes"
             );
         }
-        // One byte of the names, shapes and offsets is another: the values alone may still be read.
+        // One bit of names, shapes and offsets is flipped. If only values change, the checkpoint can still be read.
         let mut state = 1u32;
         for _ in 0..200 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -243,17 +245,17 @@ fn the_command_line_imports_and_speaks() {
     assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stderr));
     let say = ownvoice(&["say", "--base", &models, "--text", "Hello, world.", "--out", &out]);
     assert!(say.status.success(), "{}", String::from_utf8_lossy(&say.stderr));
-    let told = String::from_utf8_lossy(&say.stdout).into_owned();
-    assert!(told.contains("griffin-lim") && told.contains("ended by gate"), "{told}");
+    let printed = String::from_utf8_lossy(&say.stdout).into_owned();
+    assert!(printed.contains("griffin-lim") && printed.contains("ended by gate"), "{printed}");
     let clip = wav::read(&fs::read(&out).unwrap()).unwrap();
-    // The fixture's gate opens after some thirty frames.
+    // The gate of the fixture ends the speech after about thirty frames.
     let frames = clip.samples.len() / 256 + 1;
     assert!(
         clip.sample_rate_hz == 22_050 && (25..=35).contains(&frames),
         "{frames} frames at {} Hz",
         clip.sample_rate_hz
     );
-    assert!(clip.samples.iter().any(|sample| sample.abs() > 1e-3), "it is silent");
+    assert!(clip.samples.iter().any(|sample| sample.abs() > 1e-3), "the speech is not silent");
 
     for (arguments, code) in [
         (vec!["import", &out, "--out", &models], "checkpoint-unsupported"),
@@ -268,10 +270,10 @@ fn the_command_line_imports_and_speaks() {
         ),
     ] {
         let refused = ownvoice(&arguments);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(
-            !refused.status.success() && told.contains(&format!("error[{code}]")),
-            "{arguments:?}: {told}"
+            !refused.status.success() && message.contains(&format!("error[{code}]")),
+            "{arguments:?}: {message}"
         );
     }
 }

@@ -507,10 +507,10 @@ impl Workflow {
         let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6)];
         Film { parts: &parts, ..Film::default() }.write(&self.folder.path().join("shown.mp4"));
         let lips = self.path("lips");
-        let said = self.say(&lips, &["--speaker", "b"]).unwrap();
-        assert_eq!((said["tracks"].as_u64(), said["speaker"].as_str()), (Some(2), Some("b")), "{said}");
-        assert_eq!(said["left_out"][0]["code"], "no-face");
-        assert_eq!(said["seconds"].as_f64(), Some(4.0), "as long as the video");
+        let spoken = self.say(&lips, &["--speaker", "b"]).unwrap();
+        assert_eq!((spoken["tracks"].as_u64(), spoken["speaker"].as_str()), (Some(2), Some("b")), "{spoken}");
+        assert_eq!(spoken["left_out"][0]["code"], "no-face");
+        assert_eq!(spoken["seconds"].as_f64(), Some(4.0), "as long as the video");
         let wav = fs::read(self.path("spoken.wav")).unwrap();
         let mark = b"Synthetic speech";
         assert!(wav.windows(mark.len()).any(|window| window == mark));
@@ -534,7 +534,7 @@ impl Workflow {
 
     fn check_evaluation(&self) {
         let (lips, out) = (self.path("lips"), self.path("evaluated"));
-        let found = command(&["evaluate", &self.path("videos"), "--base", &lips, "--out", &out]).unwrap();
+        let found = command(&["evaluate", &self.path("videos"), "--base", &lips, "--wavs", &out]).unwrap();
         assert_eq!(found["videos"], 3);
         let conditions = found["conditions"].as_array().unwrap();
         let named: Vec<&str> = conditions.iter().map(|row| row["condition"].as_str().unwrap()).collect();
@@ -547,7 +547,7 @@ impl Workflow {
         Film::default().write(&self.folder.path().join("strangers/c/0.mp4"));
         Film::default().write(&self.folder.path().join("strangers/c/1.mp4"));
         let strangers = self.path("strangers");
-        let unknown = command(&["evaluate", &strangers, "--base", &lips, "--out", &out]).unwrap_err();
+        let unknown = command(&["evaluate", &strangers, "--base", &lips, "--wavs", &out]).unwrap_err();
         assert!(unknown.contains("option-invalid") && unknown.contains("the speakers are a, b"), "{unknown}");
     }
 

@@ -12,8 +12,9 @@ use burn_fused::{
 };
 use ownvoice::{
     check::{
+        compare_steps::{ComparedSteps, compare_steps},
         precision_check::{CheckOptions, Checked, check},
-        step_dump::{Side, StepConfig, compare_steps, sample_features},
+        step_dump::{Side, StepConfig, sample_features},
     },
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     voice::Base,
@@ -33,7 +34,7 @@ fn models(step: &StepConfig, device: &Device) -> [Tacotron; 2] {
     twins(|device| Tacotron::new(&step.config, device), device)
 }
 
-fn compared(device: &Device, plan: &ComputePlan, mode: Mode) -> (Dump, Dump, Comparison) {
+fn compared(device: &Device, plan: &ComputePlan, mode: Mode) -> ComparedSteps {
     let (step, cpu) = (step(mode), Device::flex());
     let [on_cpu, on_device] = models(&step, device);
     let features = sample_features(step.config.mels);
@@ -76,7 +77,7 @@ fn nothing_is_found_without_a_fault() {
                 ComputePlan::reference(),
                 ComputePlan::from_precision(Precision::Mixed),
             ] {
-                let (_, found, comparison) = compared(&device, &plan, mode);
+                let ComparedSteps { found, comparison, .. } = compared(&device, &plan, mode);
                 assert!(comparison.passes(), "{device:?}, {mode:?}, {plan:?}: {}", comparison.verdict());
                 assert!(comparison.rows.len() > 50, "{}", comparison.rows.len());
                 assert_eq!(fault_of(&found, &device), None, "{device:?}, {plan:?}");
@@ -94,7 +95,7 @@ fn fault_of(dump: &Dump, device: &Device) -> Option<Culprit> {
 #[test]
 fn a_wrong_sign_in_a_gradient_is_found_and_its_operation_named() {
     for device in devices() {
-        let (_, _, comparison) = compared(&device, &wrong_sign(), Mode::Eval);
+        let comparison = compared(&device, &wrong_sign(), Mode::Eval).comparison;
         let faulty: Vec<_> = comparison.at_fault().collect();
         assert_eq!(faulty.len(), 1, "{faulty:#?}");
         assert_eq!((faulty[0].path.as_str(), faulty[0].operation), ("decoder.second", Some(Operation::Lstm)));
@@ -108,7 +109,7 @@ fn a_wrong_sign_in_a_gradient_is_found_and_its_operation_named() {
 #[test]
 fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
     let device = Device::flex();
-    let (reference, _, comparison) = compared(&device, &overflow(), Mode::Eval);
+    let ComparedSteps { reference, comparison, .. } = compared(&device, &overflow(), Mode::Eval);
     let names = |what: &What| -> Vec<(String, Operation, usize)> {
         let rows = comparison.rows.iter().filter(|row| row.what == *what);
         rows.filter_map(|row| Some((row.path.clone(), row.operation?, row.number))).collect()
@@ -132,7 +133,7 @@ fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
         faults: vec!["sign:decoder.second:lstm:projected".parse().unwrap()],
         ..ComputePlan::default()
     };
-    let turned = listed(&compared(&device, &plan, Mode::Eval).2);
+    let turned = listed(&compared(&device, &plan, Mode::Eval).comparison);
     assert_eq!(turned[0], "decoder.second, gradient of projected", "{turned:?}");
     let place = |prefix: &str| turned.iter().position(|name| name.starts_with(prefix)).unwrap();
     assert!(place("decoder.first, gradient of the output") > 0, "{turned:?}");
@@ -142,7 +143,7 @@ fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
 #[test]
 fn an_overflow_in_half_is_found_and_its_layer_named() {
     for device in devices() {
-        let (_, found, comparison) = compared(&device, &overflow(), Mode::Eval);
+        let ComparedSteps { found, comparison, .. } = compared(&device, &overflow(), Mode::Eval);
         assert_eq!(
             comparison.paths_at_fault().into_iter().collect::<Vec<_>>(),
             ["postnet.convolutions.1"],
@@ -157,7 +158,7 @@ fn an_overflow_in_half_is_found_and_its_layer_named() {
         // In single precision, as the tool proposes, the layer does not overflow.
         let half = propose(&comparison, &found);
         assert_eq!(half, ["decoder", "encoder", "postnet.convolutions.0"]);
-        let (_, _, comparison) = compared(&device, &ComputePlan { half, ..overflow() }, Mode::Eval);
+        let comparison = compared(&device, &ComputePlan { half, ..overflow() }, Mode::Eval).comparison;
         assert!(comparison.passes(), "{}", comparison.verdict());
     }
 }
@@ -198,7 +199,7 @@ fn attentive(plan: &ComputePlan) -> (Dump, Comparison) {
     device.seed(11);
     let model = AttentiveTacotron::new(&step.config, &device);
     let side = |plan| Side { model: &model, device: &device, name: "cpu", plan };
-    let (_, found, comparison) = block_on(compare_steps(
+    let ComparedSteps { found, comparison, .. } = block_on(compare_steps(
         &side(ComputePlan::reference()),
         &side(plan.clone()),
         &features,

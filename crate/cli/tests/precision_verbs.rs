@@ -12,7 +12,7 @@ const SIGN: [&str; 2] = ["--plant", "sign:decoder.second:lstm:w_hh"];
 const OVERFLOW: [&str; 4] =
     ["--precision", "mixed", "--plant", "overflow:postnet.convolutions.1:convolution"];
 
-/// A folder with a base in `base`.
+/// A temporary folder with a base in `base`.
 struct Workplace(TempDir);
 
 impl Workplace {
@@ -81,7 +81,7 @@ fn a_comparison_reports_each_difference_and_its_size() {
 }
 
 #[test]
-fn a_dump_is_written_and_the_fault_in_it_named() {
+fn a_dump_is_written_and_its_fault_is_named() {
     let place = Workplace::new();
     let text = place.printed("compare", &[&OVERFLOW[..], &["--out", &place.path("dumps")]].concat());
     assert!(text.contains("at fault: postnet.convolutions.1: convolution, output"), "{text}");
@@ -90,14 +90,14 @@ fn a_dump_is_written_and_the_fault_in_it_named() {
     assert!(named.starts_with(expected), "{named}");
     assert_eq!(
         place.printed("fault", &[&place.path("dumps/a.safetensors")]),
-        "everything in it is a number\n"
+        "it has no non-finite values\n"
     );
     let [fault] = &place.json("fault", &[&place.path("dumps/b.safetensors")])[..] else { panic!("one line") };
     assert_eq!((&fault["fault"]["kind"], &fault["fault"]["overflows"]), (&"forward".into(), &true.into()));
 }
 
 #[test]
-fn bisection_and_the_proposed_list_name_what_was_planted() {
+fn bisection_and_proposal_find_the_planted_fault() {
     let place = Workplace::new();
     let text = place.printed("bisect", &SIGN);
     assert!(text.starts_with("the mismatch goes away without the fused lstm ("), "{text}");
@@ -109,7 +109,7 @@ fn bisection_and_the_proposed_list_name_what_was_planted() {
 }
 
 #[test]
-fn magnitudes_of_a_step_are_counted() {
+fn the_statistics_of_a_step_are_printed() {
     let place = Workplace::new();
     let rows = place.json("statistics", &["--precision", "mixed"]);
     let of = |name: &str| {

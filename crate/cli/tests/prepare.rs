@@ -3,11 +3,13 @@
 use ownvoice::{audio::wav, features::Features};
 use std::{fs, path::Path, process::Command};
 
+/// Writes a file and creates its folder.
 fn put(path: &Path, bytes: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
 }
 
+/// Runs `ownvoice prepare` and reads the features.
 fn prepare(corpus: &Path, out: &Path, aligner: bool) -> Features {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ownvoice"));
     command.arg("prepare").arg(corpus).arg("--out").arg(out);
@@ -16,8 +18,8 @@ fn prepare(corpus: &Path, out: &Path, aligner: bool) -> Features {
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("of the dictionary's") && said.contains("left out: {}"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("of the dictionary's") && printed.contains("left out: {}"), "{printed}");
     Features::load(out).unwrap()
 }
 

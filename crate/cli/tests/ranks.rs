@@ -4,12 +4,11 @@
 //! The tests need Open MPI and the feature `mpi`, and are ignored otherwise. `cargo xtask test` installs Open MPI where it can.
 
 #[cfg(all(feature = "mpi", target_os = "linux"))]
-#[cfg(all(feature = "mpi", target_os = "linux"))]
 mod with_mpi {
-    use super::noise_features;
     use burn_fused::weights::deserialize;
     use ownvoice::audio::wav;
     use ownvoice_cli::learn::preflight::{RunFacts, preflight};
+    use ownvoice_testing::noise_features;
     use serde_json::Value;
     use std::{
         f32::consts::PI,
@@ -177,7 +176,7 @@ mod with_mpi {
     }
 
     #[test]
-    fn a_rank_that_dies_ends_the_run_with_a_code_and_a_checkpoint_that_one_rank_goes_on_from() {
+    fn a_rank_that_dies_ends_the_run_with_an_error_and_a_checkpoint_that_one_rank_resumes() {
         let place = Workplace::new();
         let stderr = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 1, 2);
         assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
@@ -191,7 +190,7 @@ mod with_mpi {
 
     /// The first rank writes the checkpoints, every 100 steps, so that its last checkpoint is what remains.
     #[test]
-    fn the_death_of_the_first_rank_loses_what_followed_its_last_checkpoint() {
+    fn the_death_of_the_first_rank_loses_the_steps_after_its_last_checkpoint() {
         let place = Workplace::new();
         let stderr = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 0, 6);
         assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
@@ -202,7 +201,7 @@ mod with_mpi {
     }
 
     #[test]
-    fn a_vocoder_goes_on_alone_where_two_ranks_were_one_too_few() {
+    fn one_rank_resumes_the_vocoder_training_of_two() {
         let place = Workplace::new();
         let stderr = place.kill_rank(place.train_vocoder(2, 100_000, "run", &[]), "run", 1, 1);
         assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
@@ -213,7 +212,7 @@ mod with_mpi {
     }
 
     #[test]
-    fn verbs_that_are_not_shared_say_so() {
+    fn verbs_that_ranks_cannot_share_are_refused() {
         let output = Command::new("mpirun")
             .args([
                 "--allow-run-as-root",
@@ -265,14 +264,14 @@ fn two_ranks_train_a_vocoder_as_one() {}
 #[cfg(not(all(feature = "mpi", target_os = "linux")))]
 #[test]
 #[ignore = "needs Open MPI on Linux, and `--features mpi`"]
-fn the_death_of_the_first_rank_loses_what_followed_its_last_checkpoint() {}
+fn the_death_of_the_first_rank_loses_the_steps_after_its_last_checkpoint() {}
 
 #[cfg(not(all(feature = "mpi", target_os = "linux")))]
 #[test]
 #[ignore = "needs Open MPI on Linux, and `--features mpi`"]
-fn a_vocoder_goes_on_alone_where_two_ranks_were_one_too_few() {}
+fn one_rank_resumes_the_vocoder_training_of_two() {}
 
 #[cfg(not(all(feature = "mpi", target_os = "linux")))]
 #[test]
 #[ignore = "needs Open MPI on Linux, and `--features mpi`"]
-fn a_rank_that_dies_ends_the_run_with_a_code_and_a_checkpoint_that_one_rank_goes_on_from() {}
+fn a_rank_that_dies_ends_the_run_with_an_error_and_a_checkpoint_that_one_rank_resumes() {}

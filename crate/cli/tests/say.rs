@@ -17,7 +17,7 @@ fn a_wav_file_names_its_voice() {
     let base = shipped_base();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("me.ownvoice");
-    let bytes = block_on(Voice::unadapted(&base).save_async(&base)).unwrap();
+    let bytes = block_on(Voice::unadapted(&base).save_async()).unwrap();
     fs::write(&file, &bytes).unwrap();
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/base");
     let say = |more: &[&Path]| {
@@ -44,7 +44,7 @@ fn a_wav_file_names_its_voice() {
     }
 }
 
-/// The reader of a pipe may close it at once: `ownvoice spectrogram .. | head -0`.
+/// The reader of a pipe may close it at once, as in `ownvoice spectrogram .. | head -0`.
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_does_not_panic() {

@@ -76,7 +76,8 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn train(folder: &Path, features: &Features, hyperparameters: Hyperparameters, notes: &Notes) -> Result<()> {
     let _alone = alone();
-    pretrain::<Tacotron>(features, &config(features), &run_config(folder, hyperparameters), None, notes).map(drop)
+    pretrain::<Tacotron>(features, &config(features), &run_config(folder, hyperparameters), None, notes)
+        .map(drop)
 }
 
 fn facts(folder: &Path) -> RunFacts {
@@ -124,10 +125,11 @@ fn a_sound_run_has_statistics_and_no_faults_and_is_reproducible() {
 }
 
 #[test]
-fn another_seed_and_a_shuffled_corpus_are_told_apart() {
+fn another_seed_and_a_shuffled_corpus_are_distinguished() {
     let run = |features: &Features, seed: u64| {
         let folder = tempfile::tempdir().unwrap();
-        train(folder.path(), features, Hyperparameters { seed, ..hyperparameters(20) }, &Notes::default()).unwrap();
+        train(folder.path(), features, Hyperparameters { seed, ..hyperparameters(20) }, &Notes::default())
+            .unwrap();
         facts(folder.path())
     };
     let features = sample_features(80);
@@ -156,8 +158,8 @@ impl Collate for Poisoned<'_> {
     type Made = Batch;
     type Batch = Batch;
 
-    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
-        let mut batch = self.source.make(draw, cpu)?;
+    fn make(&self, key: BatchKey, cpu: &Device) -> Result<Batch> {
+        let mut batch = self.source.make(key, cpu)?;
         let (clips, [_, frames, mels]) = (batch.clips.here().to_vec(), batch.targets.dims());
         for item in (0..clips.len()).filter(|&item| clips[item] == self.clip) {
             let poison = Tensor::full([1, frames, mels], f32::NAN, cpu);
@@ -207,7 +209,12 @@ fn an_overflow_is_dumped_and_named_and_lowers_the_loss_scale() {
     };
     let compute = ComputePlan { faults: vec![fault], ..ComputePlan::from_precision(Precision::Mixed) };
     let notes = Notes::default();
-    let trained = train(folder.path(), &sample_features(80), Hyperparameters { compute, ..hyperparameters(20) }, &notes);
+    let trained = train(
+        folder.path(),
+        &sample_features(80),
+        Hyperparameters { compute, ..hyperparameters(20) },
+        &notes,
+    );
     assert_eq!(trained.unwrap_err().code(), "training-diverged");
     let faults = notes.faults();
     assert_eq!(faults.len(), WatchConfig::default().max_dumps, "{faults:?}");
@@ -314,7 +321,8 @@ impl TrainableModel for Faulty {
 /// Returns the notes on faults of a run, and the fault in its first dump.
 fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
     let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
-    let run_config = run_config(folder.path(), Hyperparameters { compute: plan.clone(), ..hyperparameters(20) });
+    let run_config =
+        run_config(folder.path(), Hyperparameters { compute: plan.clone(), ..hyperparameters(20) });
     let (config, device) = (config(&features), &run_config.device);
     let source =
         UtteranceSource::new(&features, (&[1, 2, 3], &[0]), &config, Extent::Window(32), 2, 1, Shard::WHOLE);
@@ -374,7 +382,8 @@ fn every_kind_of_fault_is_named() {
 #[test]
 fn a_sound_run_in_half_precision_has_no_faults() {
     let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
-    let hyperparameters = Hyperparameters { compute: ComputePlan::from_precision(Precision::Mixed), ..hyperparameters(40) };
+    let hyperparameters =
+        Hyperparameters { compute: ComputePlan::from_precision(Precision::Mixed), ..hyperparameters(40) };
     train(folder.path(), &sample_features(80), hyperparameters, &notes).unwrap();
     assert_eq!(notes.faults(), Vec::<String>::new());
     assert_eq!((facts(folder.path()).overflows, facts(folder.path()).loss_scale), (0, 4096.0));

@@ -2,13 +2,7 @@
 //!
 //! Run `cargo run --release --example clone_and_speak` in a folder with `models/base` and `one.wav`.
 
-use ownvoice::{
-    Device,
-    blocking::speak,
-    clone::{FineTuner, clip::Clip, options::CloneOptions},
-    synth::speak::SpeakOptions,
-    voice::base::Base,
-};
+use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let base = Base::open("models/base", &Device::flex())?;
@@ -16,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut tuner = FineTuner::start(&base, &clips, CloneOptions::default())?;
     while tuner.step()?.stop.is_none() {}
     let voice = tuner.finish()?;
-    let speech = speak(&base, &voice, "Anything at all.", &SpeakOptions::default())?;
-    std::fs::write("say.wav", speech.to_wav(&voice.id(&base)?))?;
+    let speech = voice.speak("Anything at all.")?;
+    std::fs::write("say.wav", speech.to_wav(&voice.id()?))?;
     Ok(())
 }

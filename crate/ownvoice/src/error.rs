@@ -1,6 +1,6 @@
-//! The one error of the crate: opaque, with a kind and a stable code that the JavaScript boundary and the command line repeat.
+//! The error of the crate: opaque, with a kind and a stable code, which the JavaScript boundary and the command line use too.
 //!
-//! One long file: a table of kinds and a constructor each, which are added together.
+//! The file is long because each kind has a line in a table and a constructor, which are added together.
 
 use std::{
     fmt,
@@ -10,10 +10,10 @@ use std::{
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Each kind with its documentation and its stable code: the only list of both.
+/// Declares the kinds with their documentation and their stable codes.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $code:literal,)*) => {
-        /// What went wrong, as a plain value to match on. Later versions may add kinds.
+        /// The kind of an error, to match on. Later versions may add kinds.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorKind {
@@ -21,10 +21,10 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &'static [Self] = &[$(Self::$kind),*];
 
-            /// A hyphenated name for programs to match on, the same in every release: `clip-too-short`.
+            /// Returns a hyphenated name for programs, which is the same in every release: `clip-too-short`.
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$kind => $code,)*
@@ -35,29 +35,29 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The file holds no sound that can be read.
+    /// The file contains no sound in a supported format.
     AudioUnreadable = "audio-unreadable",
     /// The clip has no samples.
     ClipEmpty = "clip-empty",
-    /// The clip holds too little speech.
+    /// The clip contains too little speech.
     ClipTooShort = "clip-too-short",
-    /// The clip is longer than what is read at once.
+    /// The clip is longer than supported.
     ClipTooLong = "clip-too-long",
     /// The speech in the clip is too quiet.
     ClipTooQuiet = "clip-too-quiet",
     /// Too many samples of the clip are at full scale.
     ClipClipped = "clip-clipped",
-    /// The speech in the clip is too near to its background in level.
+    /// The speech in the clip is not loud enough above its background.
     ClipNoisy = "clip-noisy",
-    /// The clip holds another text than the given one.
+    /// Another text is spoken in the clip than the given one.
     ClipMismatch = "clip-mismatch",
     /// The sample rate lies outside the supported range.
     RateUnsupported = "rate-unsupported",
     /// The text is blank.
     TextEmpty = "text-empty",
-    /// The text is longer than what is spoken at once.
+    /// The text is longer than supported.
     TextTooLong = "text-too-long",
-    /// The text holds nothing that can be spoken.
+    /// The text contains nothing that can be spoken.
     TextUnsupported = "text-unsupported",
     /// There are no clips.
     NoClips = "no-clips",
@@ -73,29 +73,29 @@ kinds! {
     DeviceLost = "device-lost",
     /// The device needs a feature that this build does not have.
     DeviceUnavailable = "device-unavailable",
-    /// The device has no half precision.
+    /// The device does not support half precision.
     PrecisionUnsupported = "precision-unsupported",
     /// Another rank of the training ended, or failed.
     RankLost = "rank-lost",
-    /// The loss is no longer a number.
+    /// The loss is not finite.
     TrainingDiverged = "training-diverged",
-    /// The checkpoint is damaged, or of an earlier build.
+    /// The checkpoint is damaged, or was made by another version.
     CheckpointCorrupt = "checkpoint-corrupt",
-    /// The PyTorch file is not a Tacotron 2 checkpoint that can be read.
+    /// The PyTorch file is not a supported Tacotron 2 checkpoint.
     CheckpointUnsupported = "checkpoint-unsupported",
     /// The caller cancelled the work.
     Cancelled = "cancelled",
     /// A file cannot be read or written; [`Error::file`] names it.
     Io = "io",
-    /// A corpus, or features made of one, cannot be used.
+    /// A corpus or its features are invalid.
     CorpusInvalid = "corpus-invalid",
-    /// A program that the work needs is not installed, or does not start.
+    /// An external program is not installed, or does not start.
     ProgramMissing = "program-missing",
-    /// The file holds no pictures that can be read.
+    /// The file contains no video in a supported format.
     VideoUnreadable = "video-unreadable",
     /// The scene of a video changes.
     VideoCut = "video-cut",
-    /// Pictures and sound of a video are not equally long.
+    /// The pictures and the sound of a video differ in length.
     LengthsDiffer = "lengths-differ",
     /// A video shows no face.
     NoFace = "no-face",
@@ -105,7 +105,7 @@ kinds! {
     OptionInvalid = "option-invalid",
 }
 
-/// The unit of a [`Measured`] figure.
+/// The unit of a [`Measured`] value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
@@ -113,9 +113,9 @@ pub enum Unit {
     Seconds,
     /// Decibels relative to full scale.
     Dbfs,
-    /// Decibels: a ratio of two levels.
+    /// Decibels, as a ratio of two levels.
     Decibels,
-    /// Parts of a hundred.
+    /// Percent.
     Percent,
 }
 
@@ -130,13 +130,13 @@ impl fmt::Display for Unit {
     }
 }
 
-/// A figure and its unit.
+/// A measured value and its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {
-    /// The figure.
+    /// The value.
     pub value: f32,
-    /// Its unit.
+    /// The unit of the value.
     pub unit: Unit,
 }
 
@@ -146,10 +146,10 @@ impl fmt::Display for Measured {
     }
 }
 
-/// What went wrong, in words that a person can act on.
+/// The error of this crate, with a message that a person can act on.
 ///
 /// Programs match on [`kind`](Self::kind) or on the stable [`code`](Self::code).
-/// The message names the clip and the file where there is one; [`clip_index`](Self::clip_index) and [`file`](Self::file) give both as values.
+/// The message names the clip and the file if there is one; [`clip_index`](Self::clip_index) and [`file`](Self::file) return both as values.
 ///
 /// ```
 /// use ownvoice::{Clip, ErrorKind};
@@ -174,37 +174,37 @@ struct Inner {
 }
 
 impl Error {
-    /// What went wrong, to match on.
+    /// Returns the kind, to match on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// A stable, hyphenated name for programs to match on: that of the [`kind`](Self::kind).
+    /// Returns the stable, hyphenated name of the [`kind`](Self::kind), for programs.
     pub fn code(&self) -> &'static str {
         self.kind().code()
     }
 
-    /// Whether the caller cancelled the work.
+    /// Returns whether the caller cancelled the work.
     pub fn is_cancelled(&self) -> bool {
         self.kind() == ErrorKind::Cancelled
     }
 
-    /// Whether recording the clip again can help.
+    /// Returns whether recording the clip again can help.
     pub fn is_clip(&self) -> bool {
         self.code().starts_with("clip-")
     }
 
-    /// Index of the clip that this is about, where several were given.
+    /// Returns the index of the clip that the error is about, if several were given.
     pub fn clip_index(&self) -> Option<usize> {
         self.0.clip
     }
 
-    /// The file that this is about.
+    /// Returns the file that the error is about.
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()
     }
 
-    /// The figure that decided, where a measure did: the seconds of a clip that is too short, the level of one that is too quiet.
+    /// Returns the measured value that caused the error: the seconds of a clip that is too short, or the level of a clip that is too quiet.
     pub fn measured(&self) -> Option<Measured> {
         self.0.measured
     }
@@ -223,13 +223,13 @@ impl Error {
         self
     }
 
-    /// Adds which of several clips this is about, counted from 0.
+    /// Adds the index of the clip that the error is about, counted from 0.
     pub fn in_clip(mut self, index: usize) -> Self {
         self.0.clip = Some(index);
         self
     }
 
-    /// Adds the file whose contents this is about.
+    /// Adds the file that the error is about.
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.0.file = Some(path.into());
         self
@@ -246,7 +246,7 @@ impl Error {
     }
 
     pub fn audio_unreadable(reason: impl fmt::Display) -> Self {
-        let message = format!("the file holds no sound that can be read: {reason}");
+        let message = format!("the file contains no sound in a supported format: {reason}");
         Self::new(ErrorKind::AudioUnreadable, message)
     }
 
@@ -256,13 +256,13 @@ impl Error {
 
     pub fn clip_too_short(seconds: f32, min_seconds: f32) -> Self {
         let message =
-            format!("the clip holds {seconds:.2} s of speech; at least {min_seconds:.1} s are needed");
+            format!("the clip contains {seconds:.2} s of speech; at least {min_seconds:.1} s are needed");
         Self::new(ErrorKind::ClipTooShort, message).with_measured(seconds, Unit::Seconds)
     }
 
     pub fn clip_too_long(seconds: f32, max_seconds: f32) -> Self {
         let message = format!(
-            "the clip is {seconds:.0} s long; at most {max_seconds:.0} s are read at once: cut it into shorter ones"
+            "the clip is {seconds:.0} s long; at most {max_seconds:.0} s are supported: cut it into shorter ones"
         );
         Self::new(ErrorKind::ClipTooLong, message).with_measured(seconds, Unit::Seconds)
     }
@@ -288,7 +288,7 @@ impl Error {
     }
 
     pub fn clip_mismatch(reason: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::ClipMismatch, format!("the clip does not say its text: {reason}"))
+        Self::new(ErrorKind::ClipMismatch, format!("the clip and its text differ: {reason}"))
     }
 
     pub fn rate_unsupported(rate_hz: u32) -> Self {
@@ -303,19 +303,19 @@ impl Error {
 
     pub fn text_too_long(characters: usize, max_characters: usize) -> Self {
         let message =
-            format!("the text is {characters} characters long; at most {max_characters} are spoken at once");
+            format!("the text is {characters} characters long; at most {max_characters} are supported");
         Self::new(ErrorKind::TextTooLong, message)
     }
 
     /// Quotes the beginning of the text.
     pub fn text_unsupported(text: &str) -> Self {
         let beginning: String = text.chars().take(40).collect();
-        let message = format!("the text holds nothing that can be spoken: {beginning:?}");
+        let message = format!("the text contains nothing that can be spoken: {beginning:?}");
         Self::new(ErrorKind::TextUnsupported, message)
     }
 
     pub fn no_clips() -> Self {
-        Self::new(ErrorKind::NoClips, "no recordings to learn from")
+        Self::new(ErrorKind::NoClips, "there are no recordings to train on")
     }
 
     pub fn voice_corrupt(reason: impl fmt::Display) -> Self {
@@ -335,7 +335,7 @@ impl Error {
         Self::base_corrupt(format_args!("lexicon: {what}"))
     }
 
-    /// * `operation`: the one at fault, in words, where one was found
+    /// * `operation`: the operation at fault, in words, if one was found
     pub fn device_wrong(figure: &str, found: f32, expected: f32, operation: Option<&str>) -> Self {
         let operation = operation.map_or(String::new(), |operation| format!("; {operation}"));
         let message = format!(
@@ -353,23 +353,23 @@ impl Error {
     }
 
     pub fn precision_unsupported() -> Self {
-        let message = "the device has no half precision: it trains in f32 only";
+        let message = "the device does not support half precision: train in f32";
         Self::new(ErrorKind::PrecisionUnsupported, message)
     }
 
     pub fn rank_lost(reason: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::RankLost, format!("the ranks of the training are no longer together: {reason}"))
+        Self::new(ErrorKind::RankLost, format!("a rank of the training is lost: {reason}"))
     }
 
     pub fn training_diverged(iteration: usize) -> Self {
-        let message = format!("training diverged at iteration {iteration}: the loss is not a number");
+        let message = format!("training diverged at iteration {iteration}: the loss is not finite");
         Self::new(ErrorKind::TrainingDiverged, message)
     }
 
-    /// * `culprit`: in words
+    /// * `culprit`: the operation at fault, in words
     pub fn training_diverged_by(iteration: usize, culprit: impl fmt::Display) -> Self {
         let message =
-            format!("training diverged at iteration {iteration}: the loss is not a number; {culprit}");
+            format!("training diverged at iteration {iteration}: the loss is not finite; {culprit}");
         Self::new(ErrorKind::TrainingDiverged, message)
     }
 
@@ -378,7 +378,7 @@ impl Error {
     }
 
     pub fn checkpoint_unsupported(reason: impl fmt::Display) -> Self {
-        let message = format!("this is no Tacotron 2 checkpoint that can be read: {reason}");
+        let message = format!("this is not a supported Tacotron 2 checkpoint: {reason}");
         Self::new(ErrorKind::CheckpointUnsupported, message)
     }
 
@@ -396,10 +396,7 @@ impl Error {
     }
 
     pub fn video_unreadable(reason: impl fmt::Display) -> Self {
-        Self::new(
-            ErrorKind::VideoUnreadable,
-            format!("the file is no video that can be read or written: {reason}"),
-        )
+        Self::new(ErrorKind::VideoUnreadable, format!("the video cannot be read or written: {reason}"))
     }
 
     /// * `kind`: `VideoCut`, `NoFace` or `SeveralFaces`
@@ -416,7 +413,7 @@ impl Error {
 
     pub fn lengths_differ(pictures_seconds: f32, sound_seconds: f32, max_seconds: f32) -> Self {
         let message = format!(
-            "the pictures last {pictures_seconds:.1} s and the sound {sound_seconds:.1} s; more than {max_seconds:.1} s apart they may not belong together"
+            "the pictures last {pictures_seconds:.1} s and the sound {sound_seconds:.1} s; they may differ by at most {max_seconds:.1} s"
         );
         Self::new(ErrorKind::LengthsDiffer, message)
             .with_measured((pictures_seconds - sound_seconds).abs(), Unit::Seconds)
@@ -440,7 +437,7 @@ impl From<burn_fused::Error> for Error {
     }
 }
 
-/// What precedes a message: `clip 2: `, and the file's path.
+/// Returns the prefix of a message: `clip 2: `, and the path of the file.
 fn context(clip: Option<usize>, file: Option<&Path>) -> String {
     let clip = clip.map(|index| format!("clip {}: ", index + 1));
     let file = file.map(|path| format!("{}: ", path.display()));
@@ -460,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn context_comes_before_the_message_and_leaves_the_kind() {
+    fn context_precedes_the_message_and_keeps_the_kind() {
         let error = Error::clip_too_quiet(-61.4, -50.0).in_file("a/b.wav").in_clip(2);
         assert_eq!(
             error.to_string(),
@@ -472,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_units() {
+    fn measured_values_have_units() {
         let of = |error: Error| error.measured().map(|measured| measured.to_string());
         assert_eq!(of(Error::clip_too_short(0.5, 1.0)).as_deref(), Some("0.5 s"));
         assert_eq!(of(Error::clip_too_long(150.0, 120.0)).as_deref(), Some("150 s"));
@@ -491,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_small_and_crosses_threads() {
+    fn an_error_is_small_and_can_be_sent_to_threads() {
         fn crosses<T: Send + Sync + 'static>() {}
         crosses::<Error>();
         assert_eq!(size_of::<Result<()>>(), size_of::<usize>());

@@ -31,7 +31,7 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// Checks that [`write`] can write here, before work that takes hours. Fails on what is not a regular file, such as a device, which a rename would replace.
+/// Checks that [`write()`] can write here, before work that takes hours. Fails on what is not a regular file, such as a device, which a rename would replace.
 pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
@@ -49,7 +49,7 @@ pub fn check_folder(folder: &Path) -> Result<()> {
     check_writable(&folder.join("out"))
 }
 
-/// Returns the path of the temporary file of [`write`]. It is in the same folder, as renaming requires, and its name is unique to this process.
+/// Returns the path of the temporary file of [`write()`]. It is in the same folder, as renaming requires, and its name is unique to this process.
 pub fn partial(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| Error::io(path)(std::io::ErrorKind::InvalidFilename.into()))?;
     Ok(path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))

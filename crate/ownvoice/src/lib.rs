@@ -1,27 +1,29 @@
-//! Speech in your own voice, learned from one minute of it on your own machine.
+//! Clones a voice from one minute of recordings, and speaks any text with it, on your own machine.
 //!
-//! ownvoice is a multi-speaker Tacotron 2 (Shen et al. 2017, "Natural TTS Synthesis by Conditioning WaveNet on Mel Spectrogram Predictions") written with
-//! [burn](https://burn.dev).
-//! A *base* is the pretrained model of many speakers; a *voice* is a base and the difference that makes it one person; a *clip* is a recording and its text.
-//! Cloning fine-tunes a base on a minute of clips, which takes about a minute on a few CPU cores, and nothing leaves the machine.
+//! ownvoice is a multi-speaker Tacotron 2 (Shen et al. 2017, "Natural TTS Synthesis by Conditioning WaveNet on Mel Spectrogram Predictions") with explicit
+//! durations (Shen et al. 2020, "Non-Attentive Tacotron"), written with [burn](https://burn.dev).
 //!
-//! # The way from recordings to speech
+//! - A [`Base`] is the pretrained model of many speakers, in a folder such as `models/base` of the project's repository.
+//! - A [`Clip`] is a recording and its text.
+//! - A [`FineTuner`] clones: it trains decoder, postnet and a speaker vector on a minute of clips, which takes about a minute on a few CPU cores.
+//! - A [`Voice`] is the result: its difference from the base, and a reference to the base. It speaks, and is saved as a file of about 3 MB.
+//!
+//! # From recordings to speech
 //!
 //! ```
-//! use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner, SpeakOptions, speak};
+//! use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner, Voice};
 //!
 //! # let models = ownvoice_testing::tiny_folder();
 //! # let folder = models.path().join("base");
 //! # let clips = ownvoice_testing::held_out_clips(2);
-//! // The base: models/base in the project's repository.
 //! let base = Base::open(folder, &Device::flex())?;
 //!
-//! // A minute of sentences: Clip::open("one.wav", "What is said in it.")?, and so on.
+//! // About a minute of clips: Clip::open("one.wav", "What is said in it.")?, and so on.
 //! for clip in &clips {
 //!     clip.check(&base)?;
 //! }
 //!
-//! // The training, one iteration at a time: 75 by default.
+//! // The training runs one iteration at a time: 75 by default.
 //! let options = CloneOptions { iterations: 3, ..CloneOptions::default() };
 //! let mut tuner = FineTuner::start(&base, &clips, options)?;
 //! loop {
@@ -33,46 +35,52 @@
 //! }
 //! let voice = tuner.finish()?;
 //!
-//! // A file to keep, and a sentence.
-//! let voice_file = voice.save(&base)?;
-//! let speech = speak(&base, &voice, "Anything at all.", &SpeakOptions::default())?;
-//! let wav_file = speech.to_wav(&voice.id(&base)?);
+//! // A voice file is opened on the base that it was made with.
+//! let voice_file = voice.save()?;
+//! let voice = Voice::open(&base, &voice_file)?;
+//! let speech = voice.speak("Anything at all.")?;
+//! let wav_file = speech.to_wav(&voice.id()?);
 //! # assert!(voice_file.len() > 1000 && wav_file.len() > 10_000);
-//! # Ok::<(), Error>(())
+//! # Ok::<(), ownvoice::Error>(())
 //! ```
 //!
-//! A [`Voice`] is opened again with [`Voice::open`], on the base that it was made with.
+//! [`Voice::stream`] synthesises a long text sentence by sentence, and [`SpeakOptions`] change speed and pitch.
+//! A training can be stopped and resumed ([`FineTuner::checkpoint`], [`FineTuner::resume`]).
+//! Functions that end in `_async` are for callers that await, such as a page.
 //! Every error is an [`Error`] with a [`kind`](Error::kind), a stable [`code`](Error::code), and the clip or file that it is about.
-//! Clone only your own voice, or one whose owner agreed: [`Voice::set_consent`] keeps the agreement in the voice file, and [`Speech::to_wav`] marks what it
-//! writes as synthetic.
+//!
+//! Clone only your own voice, or that of a person who agreed. [`Voice::set_consent`] stores the agreement in the voice file, and [`Speech::to_wav`] marks the
+//! file as synthetic.
 //!
 //! # Devices
 //!
-//! `Device::flex()` is the CPU, and always there.
-//! With the feature `webgpu`, `vulkan` or `cuda` it can be a graphics card; nothing ever falls back from one device to another.
+//! `Device::flex()` is the CPU, which is always available.
+//! With the feature `webgpu`, `vulkan` or `cuda`, a device can be a graphics card. No operation falls back from one device to another.
 //!
 //! # Features
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `cli` (default) | the command `ownvoice`; implies `pretraining` and `lips` |
-//! | `lips` | speech from silent videos of faces, and what learns it: native only; implies `lips-core` and `pretraining`, needs the program ffmpeg |
-//! | `lips-core` | speech from pictures of a face that are decoded elsewhere, as in a page |
-//! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `formats` and `parallel` |
+//! | `parallel` (default) | computation on several CPU cores |
 //! | `formats` | recordings in other formats than WAV: native only |
-//! | `parallel` | several CPU cores |
+//! | `lips` | speech from pictures of a face |
 //! | `webgpu`, `vulkan`, `cuda` | graphics cards |
-//! | `mpi` | ranks of a pretraining as processes that `mpirun` starts; implies `pretraining`, needs Open MPI |
 //!
-//! A program that speaks and clones needs `default-features = false, features = ["parallel"]`, and compiles neither clap nor plotters.
+//! The command line and the training of bases are a crate of their own, `ownvoice-cli`.
 //!
 //! # What is stable
 //!
-//! What this page lists follows semantic versioning.
-//! The modules behind it are public for the command line, the wasm boundary, tests and measurements of this project, but hidden here: they are not covered by
-//! semantic versioning, and any release may change them.
+//! The items that are re-exported at the root, listed below, follow semantic versioning.
+//! The modules are public for the command line, the WebAssembly boundary, tests and measurements of this project: any release may change what only they
+//! contain.
 //!
-//! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
+//! # Modules
+//!
+//! Each module begins with an overview, and imports only those before it in this order: [`error`], [`report`], [`audio`], [`text`], [`files`], [`align`],
+//! [`vocoder`], [`learn`], [`features`], [`model`], [`voice`], [`synth`], [`check`], [`clone`](mod@clone), `lips`, `blocking`.
+//!
+//! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `V` speaker width, `S` samples, `H` hidden width, `R`
+//! frames per decoder step.
 
 pub mod align;
 pub mod audio;
@@ -93,13 +101,12 @@ pub mod text;
 pub mod vocoder;
 pub mod voice;
 
-// Modules are hidden from rustdoc alone: `missing_docs`, which the facade's items turn on, passes by whatever lies in a module that is hidden.
-// Each imports only those before it.
-
 #[cfg(not(target_family = "wasm"))]
-pub use blocking::speak;
+pub use blocking::SpeechStream;
 #[doc(no_inline)]
 pub use burn::tensor::Device;
+#[doc(inline)]
+pub use burn_fused::Precision;
 
 #[doc(inline)]
 pub use audio::{
@@ -111,12 +118,29 @@ pub use audio::{
 pub use clone::{
     FineTuner, Step, TuneStop,
     clip::Clip,
-    options::{CloneOptions, StopRule, ValidationMetrics},
+    options::{AdvancedCloneOptions, CloneOptions, StopRule, ValidationMetrics},
 };
 #[doc(inline)]
 pub use error::{Error, ErrorKind, Measured, Result, Unit};
 #[doc(inline)]
 pub use model::stop::StopReason;
+#[doc(inline)]
 pub use synth::{SpeakOptions, Speech};
 #[doc(inline)]
+pub use text::symbols::Symbol;
+#[doc(inline)]
 pub use voice::{Base, BaseFiles, Consent, Voice, VoiceInfo};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_voices_and_trainings_cross_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Base>();
+        shared::<Voice>();
+        fn sent<T: Send>() {}
+        sent::<FineTuner>();
+    }
+}

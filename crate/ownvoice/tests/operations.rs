@@ -14,7 +14,10 @@ use burn_fused::{
     precision::{Bisection, Comparison, Culprit, Dump, Replayer, What, first_fault, to_the_end},
 };
 use ownvoice::{
-    check::step_dump::{Side, StepConfig, Stepped, bisect_steps, compare_steps, sample_features},
+    check::{
+        compare_steps::{ComparedSteps, bisect_steps, compare_steps},
+        step_dump::{Side, StepConfig, Stepped, sample_features},
+    },
     model::{AttentiveTacotron, Tacotron, TacotronConfig, batch::Batch},
     vocoder::network::{Filters, SourceFilter, VocoderConfig},
 };
@@ -23,7 +26,7 @@ use pollster::block_on;
 
 const COSINE: f64 = 0.98;
 
-/// The network of the vocoder on the spectrograms of the batch.
+/// The vocoder's network, which reads the spectrograms of the batch.
 #[derive(Module, Debug)]
 struct Vocoded {
     network: SourceFilter,
@@ -44,7 +47,7 @@ impl Stepped for Vocoded {
         let envelope = Tensor::zeros([items, frames, Self::CONFIG.bins], &batch.targets.device());
         let Filters { pitch, voicing, harmonic, noise } =
             self.network.forward(batch.targets.clone(), envelope);
-        let square = |made: Tensor<3>| (made - 1.0).powi_scalar(2).mean();
+        let square = |output: Tensor<3>| (output - 1.0).powi_scalar(2).mean();
         vec![
             ("pitch", square(pitch)),
             ("voicing", square(voicing)),
@@ -54,7 +57,7 @@ impl Stepped for Vocoded {
     }
 }
 
-/// One layer over pictures, as in the encoder of faces.
+/// A convolution over pictures, as in the encoder of faces.
 #[derive(Module, Debug)]
 struct Pictures {
     /// `[9, 4]`
@@ -74,22 +77,22 @@ impl Stepped for Pictures {
         let compute = self.scope.at("layer").compute();
         let patches = compute.unfold_patches(pictures, Patch { side: 3, stride: 2 });
         let rows = patches.shape().num_elements() / 9;
-        let made = compute.matmul(patches.reshape([rows, 9]), self.weight.val(), "weight");
-        vec![("squares", (made - 1.0).powi_scalar(2).mean())]
+        let output = compute.matmul(patches.reshape([rows, 9]), self.weight.val(), "weight");
+        vec![("squares", (output - 1.0).powi_scalar(2).mean())]
     }
 }
 
-/// The model that runs an operation, and its mode.
+/// The model and mode in which an operation runs.
 enum Runs {
     Windows(Mode),
     Attention,
-    /// Attention step by step.
+    /// Attention that runs step by step.
     AttentionBySteps,
     Vocoder,
     Pictures,
 }
 
-/// Returns where an operation runs, and a wrong sign at an input whose gradient is not zero.
+/// Returns where an operation runs, and a fault that flips the sign of a gradient that is not zero.
 fn place(operation: Operation) -> (Runs, &'static str) {
     match operation {
         Operation::Matmul => (Runs::Windows(Mode::Eval), "sign:durations.projection:matmul:weight"),
@@ -119,14 +122,14 @@ fn tiny() -> TacotronConfig {
     TacotronConfig { pitch: true, ..TacotronConfig::tiny(4) }
 }
 
-/// A comparison of the plain reference on the CPU in single precision with a device.
-struct Drill<M> {
+/// Compares a device with the reference: plain operations on the CPU in single precision.
+struct FaultTest<M> {
     models: [M; 2],
     step: StepConfig,
     device: Device,
 }
 
-impl<M: Stepped> Drill<M> {
+impl<M: Stepped> FaultTest<M> {
     fn new(new: impl Fn(&Device) -> M, step: StepConfig, device: &Device) -> Self {
         Self { models: twins(new, device), step, device: device.clone() }
     }
@@ -145,12 +148,12 @@ impl<M: Stepped> Drill<M> {
         self.sides(plan, |reference, found| {
             let mut go_on = to_the_end;
             let compared = compare_steps(&reference, &found, &features, &self.step, COSINE, &mut go_on);
-            let (_, found, comparison) = block_on(compared).unwrap();
+            let ComparedSteps { found, comparison, .. } = block_on(compared).unwrap();
             (found, comparison)
         })
     }
 
-    /// The fault is found with every other operation plain, not with its own operation plain, and not without the fault.
+    /// Asserts that the fault is found while all other operations are plain, but neither while its own operation is plain nor without the fault.
     fn check(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         let passes = |plain: &BTreeSet<Operation>, faults: &[PlantedFault]| {
             let (plain, faults) = (plain.clone(), faults.to_vec());
@@ -159,13 +162,13 @@ impl<M: Stepped> Drill<M> {
         let planted = [fault];
         let mut others: BTreeSet<Operation> = Operation::ALL.into();
         others.remove(&operation);
-        assert!(!passes(&others, &planted), "{operation:?} is plain though the plan fuses it");
+        assert!(!passes(&others, &planted), "{operation:?} is plain although the plan fuses it");
         let with_it = plain.iter().copied().chain([operation]).collect();
-        assert!(passes(&with_it, &planted), "{operation:?} is fused though the plan makes it plain");
+        assert!(passes(&with_it, &planted), "{operation:?} is fused although the plan makes it plain");
         assert!(passes(&plain, &[]), "{operation:?} differs without a fault");
     }
 
-    /// Bisection names the operation and no other.
+    /// Asserts that bisection names this operation alone.
     fn bisect(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         let plan = ComputePlan { plain, faults: vec![fault], ..ComputePlan::default() };
         let features = sample_features(self.step.config.mels);
@@ -178,7 +181,7 @@ impl<M: Stepped> Drill<M> {
         assert_eq!(*smallest, [[operation].into()], "{operation:?}");
     }
 
-    /// Runs both checks. Bisection runs a step a dozen times and does not depend on the device, so that it runs only on the CPU.
+    /// Runs both checks. Bisection takes a dozen steps and does not depend on the device, so that it runs only on the CPU.
     fn run(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         self.check(operation, fault.clone(), plain.clone());
         if self.device == Device::flex() {
@@ -199,9 +202,9 @@ fn bisection_names_each_operation_with_a_wrong_sign() {
             match runs {
                 Runs::Windows(mode) => {
                     let new = |device: &Device| Tacotron::new(&tiny(), device);
-                    Drill::new(new, windows(tiny(), mode), &device).run(operation, fault, none);
+                    FaultTest::new(new, windows(tiny(), mode), &device).run(operation, fault, none);
                 }
-                // GPUs do not have this operation and compute the steps one by one.
+                // GPUs lack this operation and compute step by step.
                 Runs::Attention if !is_cpu => {}
                 Runs::Attention | Runs::AttentionBySteps => {
                     let config = TacotronConfig {
@@ -216,7 +219,7 @@ fn bisection_names_each_operation_with_a_wrong_sign() {
                         Operation::Attention => [Operation::AttentionLstm].into(),
                         _ => none,
                     };
-                    Drill::new(new, step, &device).run(operation, fault, plain);
+                    FaultTest::new(new, step, &device).run(operation, fault, plain);
                 }
                 Runs::Vocoder => vocoder(&device).run(operation, fault, none),
                 Runs::Pictures => {
@@ -228,32 +231,32 @@ fn bisection_names_each_operation_with_a_wrong_sign() {
                             scope: Scope::default(),
                         }
                     };
-                    Drill::new(new, windows(tiny(), Mode::Eval), &device).run(operation, fault, none);
+                    FaultTest::new(new, windows(tiny(), Mode::Eval), &device).run(operation, fault, none);
                 }
             }
         }
     }
 }
 
-fn vocoder(device: &Device) -> Drill<Vocoded> {
+fn vocoder(device: &Device) -> FaultTest<Vocoded> {
     let new = |device: &Device| Vocoded { network: SourceFilter::new(&Vocoded::CONFIG, device) };
-    Drill::new(new, windows(tiny(), Mode::Eval), device)
+    FaultTest::new(new, windows(tiny(), Mode::Eval), device)
 }
 
-/// With its trunk in half precision, the vocoder passes; a wrong sign is found and an overflow is named.
+/// The vocoder passes with its trunk in half precision; a wrong sign is found, and an overflow is named.
 #[test]
 fn faults_of_the_vocoder_are_found() {
     for device in devices() {
-        let drill = vocoder(&device);
+        let test = vocoder(&device);
         let mixed = ComputePlan::for_vocoder(Precision::Mixed);
-        let (found, comparison) = drill.compare(mixed.clone());
+        let (found, comparison) = test.compare(mixed.clone());
         assert!(comparison.passes(), "{}", comparison.verdict());
         let precision =
             |path: &str| found.calls.iter().find(|record| record.call.path == path).unwrap().precision;
         assert_eq!((precision("blocks.1.narrow"), precision("harmonic")), (Precision::Mixed, Precision::F32));
 
         let faults = |text: &str| vec![text.parse().unwrap()];
-        let (_, comparison) = drill.compare(ComputePlan {
+        let (_, comparison) = test.compare(ComputePlan {
             faults: faults("sign:blocks.0.widen:matmul:weight"),
             ..ComputePlan::for_vocoder(Precision::F32)
         });
@@ -261,7 +264,7 @@ fn faults_of_the_vocoder_are_found() {
         assert_eq!((row.path.as_str(), &row.what), ("blocks.0.widen", &What::Gradient("weight".into())));
 
         let plan = ComputePlan { faults: faults("overflow:blocks.1.widen:matmul"), ..mixed };
-        let (found, _) = drill.compare(plan.clone());
+        let (found, _) = test.compare(plan.clone());
         let replayer = Replayer { plan, device: device.clone(), loss_scale: found.about.loss_scale };
         let culprit = block_on(first_fault(&found, &replayer)).unwrap().unwrap();
         assert!(

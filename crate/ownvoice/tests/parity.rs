@@ -1,26 +1,20 @@
-//! The model against PyTorch: values, gradients of every parameter and input, and ten updates, within 1e-4.
+//! Compares the model with PyTorch: values, the gradients of every parameter and input, and ten updates, within 1e-4.
 //!
-//! `tests/parity/generate.py` made the fixtures and documents them; nothing here needs PyTorch. With `--nocapture` each test
-//! prints its worst deviation.
-//!
-//! One long file: a test a fixture.
+//! `tests/parity/generate.py` makes the fixtures and documents them; these tests do not need PyTorch. With `--nocapture` each test prints its largest
+//! deviation.
 
-use std::{
-    cell::RefCell,
-    collections::{BTreeSet, HashMap},
-    path::PathBuf,
-};
+mod fixture;
 
-use burn::{module::Module, prelude::*, tensor::Gradients};
+use burn::prelude::*;
 use burn_fused::{
     Mode,
     adam::{Adam, AdamConfig},
     ranks::Shard,
     upsample::frame_positions,
-    weights::{apply, collect, deserialize, visit},
 };
+use fixture::Fixture;
 use ownvoice::model::{
-    StopReason, Tacotron, TacotronConfig,
+    StopReason, Tacotron,
     attention::AttentionDecoder,
     batch::{Batch, Clips, Counts},
     encoder::Encoder,
@@ -29,166 +23,8 @@ use ownvoice::model::{
     tacotron::Symbols,
     teacher_forcing::{TeacherForcing, TeacherForcingInput, Timing},
 };
-use serde_json::Value;
 
-const TOLERANCE: f32 = 1e-4;
-/// Of a tensor's largest value, so that small gradients are compared as well.
-const RELATIVE_TOLERANCE: f32 = 1e-2;
-
-/// One file of references. What a test compares is ticked off; what it forgets is an error.
-struct Fixture {
-    name: &'static str,
-    tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
-    about: Value,
-    device: Device,
-    seen: RefCell<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    compared: BTreeSet<String>,
-    worst: (f32, String),
-    failures: Vec<String>,
-}
-
-impl Fixture {
-    fn load(name: &'static str) -> Self {
-        let path = PathBuf::from(format!("../../tests/parity/{name}.safetensors"));
-        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let (tensors, metadata) = deserialize(&bytes).unwrap();
-        Self {
-            name,
-            tensors,
-            about: serde_json::from_str(&metadata["about"]).unwrap(),
-            device: Device::flex().autodiff(),
-            seen: RefCell::default(),
-        }
-    }
-
-    fn config(&self) -> TacotronConfig {
-        let mut config =
-            serde_json::to_value(TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) }).unwrap();
-        config.as_object_mut().unwrap().extend(self.about["config"].as_object().unwrap().clone());
-        serde_json::from_value(config).unwrap()
-    }
-
-    fn lengths(&self) -> Vec<usize> {
-        serde_json::from_value(self.about["lengths"].clone()).unwrap()
-    }
-
-    /// `module` with the reference's weights.
-    fn weighted<M: Module>(&self, module: M) -> M {
-        let named = |(name, tensor): (&String, &(Vec<usize>, Vec<f32>))| {
-            Some((name.strip_prefix("weights/")?.to_string(), tensor.clone()))
-        };
-        apply(module, self.tensors.iter().filter_map(named).collect()).unwrap()
-    }
-
-    fn data(&self, name: &str) -> TensorData {
-        let (shape, values) =
-            self.tensors.get(name).unwrap_or_else(|| panic!("{}: there is no {name}", self.name));
-        TensorData::new(values.clone(), shape.clone())
-    }
-
-    fn input<const D: usize>(&self, name: &str) -> Tensor<D> {
-        Tensor::from_data(self.data(&format!("inputs/{name}")), &self.device)
-    }
-
-    fn integers<const D: usize>(&self, name: &str) -> Tensor<D, Int> {
-        Tensor::from_data(self.data(&format!("inputs/{name}")).convert::<i32>(), &self.device)
-    }
-
-    /// The outputs' products with their probes, summed.
-    fn probed<const D: usize>(&self, name: &str, output: Tensor<D>) -> Tensor<1> {
-        (output * self.input(name)).sum()
-    }
-
-    fn compare<const D: usize>(&self, name: String, tensor: Tensor<D>) {
-        let data = tensor.into_data();
-        let (shape, values) = (data.shape().to_vec(), data.try_to_vec::<f32>().unwrap());
-        self.compare_values(name, &shape, &values);
-    }
-
-    fn compare_values(&self, name: String, shape: &[usize], values: &[f32]) {
-        let Some((expected_shape, expected)) = self.tensors.get(&name) else {
-            panic!("{}: there is no {name}", self.name)
-        };
-        assert_eq!(expected_shape, shape, "{}: {name}", self.name);
-        let largest = expected.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
-        assert!(largest > 0.0, "{}: {name} is zero and proves nothing", self.name);
-        let deviations = values.iter().zip(expected).map(|(value, expected)| (value - expected).abs());
-        // Not a number is worse than any number.
-        let deviation =
-            deviations.fold(0.0f32, |worst, one| if one.is_nan() { f32::INFINITY } else { worst.max(one) });
-        let seen = &mut *self.seen.borrow_mut();
-        if deviation > TOLERANCE.min(RELATIVE_TOLERANCE * largest) {
-            seen.failures
-                .push(format!("{name} is off by {deviation:.2e}, its largest value is {largest:.2e}"));
-        }
-        if deviation >= seen.worst.0 {
-            seen.worst = (deviation, name.clone());
-        }
-        seen.compared.insert(name);
-    }
-
-    fn compare_gradients<M: Module>(&self, run: &str, module: &M, gradients: &Gradients) {
-        visit(module, |path, parameter| {
-            let Some(gradient) = parameter.gradient(gradients) else { return };
-            let values = gradient.into_data().try_to_vec::<f32>().unwrap();
-            self.compare_values(format!("{run}/gradients/{path}"), &parameter.shape(), &values);
-        });
-    }
-
-    fn compare_input<const D: usize>(&self, run: &str, name: &str, input: &Tensor<D>, gradients: &Gradients) {
-        self.compare(
-            format!("{run}/inputs/{name}"),
-            input.grad(gradients).unwrap_or_else(|| panic!("{name} has no gradient")),
-        );
-    }
-
-    /// Parameters and running statistics, as far as the reference has them.
-    fn compare_after<M: Module>(&self, run: &str, module: &M) {
-        for (path, weight) in collect(module) {
-            let name = format!("{run}/after/{path}");
-            if self.tensors.contains_key(&name) {
-                self.compare_values(
-                    name,
-                    &weight.shape,
-                    &weight.values.into_data().try_to_vec::<f32>().unwrap(),
-                );
-            }
-        }
-    }
-
-    /// What deviates, worst first; what was forgotten.
-    fn verdict(&self) -> Result<(), String> {
-        let seen = self.seen.borrow();
-        let (deviation, name) = &seen.worst;
-        let expected =
-            self.tensors.keys().filter(|name| !name.starts_with("weights/") && !name.starts_with("inputs/"));
-        let forgotten: BTreeSet<&String> = expected.filter(|name| !seen.compared.contains(*name)).collect();
-        if !forgotten.is_empty() {
-            return Err(format!("{}: not compared: {forgotten:?}", self.name));
-        }
-        if !seen.failures.is_empty() {
-            let list = seen.failures.join("\n  ");
-            return Err(format!("{}: the worst is {name}, off by {deviation:.2e}\n  {list}", self.name));
-        }
-        Ok(())
-    }
-
-    fn finish(&self) {
-        let Seen { compared, worst: (deviation, name), .. } = &*self.seen.borrow();
-        println!(
-            "{:<10} {:>3} tensors, worst deviation {deviation:.1e} in {name}",
-            self.name,
-            compared.len()
-        );
-        self.verdict().unwrap_or_else(|error| panic!("{error}"));
-    }
-}
-
-/// Symbols of given lengths; `ids` is padded with anything.
+/// Returns symbols of given lengths; `ids` may have any padding.
 fn symbols(ids: Tensor<2, Int>, lengths: Vec<usize>) -> Symbols {
     let [_, width] = ids.dims();
     let rows: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![1; length]).collect();
@@ -196,7 +32,7 @@ fn symbols(ids: Tensor<2, Int>, lengths: Vec<usize>) -> Symbols {
     Symbols { ids: ids.clone(), ..Symbols::new(&rows, Some(width), &ids.device()) }
 }
 
-/// Steady first: a pass in training mode moves the running statistics.
+/// The modes in the order in which they must run, because a pass in training mode changes the running statistics.
 const MODES: [(&str, Mode); 2] = [("steady", Mode::Eval), ("train", Mode::Train)];
 
 #[test]
@@ -232,7 +68,7 @@ fn postnet() {
     fixture.finish();
 }
 
-/// Duration predictor, range predictor, Gaussian upsampling and decoder, from encodings to frames.
+/// Compares duration predictor, range predictor, Gaussian upsampling and decoder.
 #[test]
 fn durations() {
     let fixture = Fixture::load("durations");
@@ -252,13 +88,13 @@ fn durations() {
         model.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths) * symbols.mask.clone();
     let context =
         model.upsample(&symbols, encoded.clone(), durations.clone(), times.clone(), positions.clone());
-    let spoken = TeacherForcingInput {
+    let input = TeacherForcingInput {
         symbols: &symbols,
         encoded: encoded.clone(),
         speaker: speaker.clone(),
         previous: None,
     };
-    let decoded = model.teacher_force(spoken, timing);
+    let decoded = model.teacher_force(input, timing);
     let sum = fixture.probed("probe/log_durations", log_durations.clone())
         + fixture.probed("probe/alignment", decoded.alignment.clone())
         + fixture.probed("probe/frames", decoded.frames.clone());
@@ -286,13 +122,13 @@ fn attention() {
     let encoded = fixture.input::<3>("encoded").require_grad();
     let speaker = fixture.input::<2>("speaker").require_grad();
     let previous = fixture.input::<3>("previous").require_grad();
-    let spoken = TeacherForcingInput {
+    let input = TeacherForcingInput {
         symbols: &symbols,
         encoded: encoded.clone(),
         speaker: speaker.clone(),
         previous: Some(previous.clone()),
     };
-    let decoded = decoder.teacher_force(spoken, ());
+    let decoded = decoder.teacher_force(input, ());
     let gate = decoded.gate.expect("attention has a gate");
     let sum = fixture.probed("probe/frames", decoded.frames.clone())
         + fixture.probed("probe/gate", gate.clone())
@@ -306,7 +142,7 @@ fn attention() {
     fixture.compare_input("forced", "speaker", &speaker, &gradients);
     fixture.compare_input("forced", "previous", &previous, &gradients);
 
-    // On its own frames, the first item alone, until the gate opens.
+    // Free running: the first item is generated from its own frames until the gate opens.
     let alone = self::symbols(Tensor::zeros([1, 5], &fixture.device), vec![5]);
     let memory = decoder.memory(&alone, encoded.narrow(0, 0, 1), speaker.narrow(0, 0, 1));
     let free = pollster::block_on(decoder.generate(&memory, 40, |_| true));
@@ -316,7 +152,7 @@ fn attention() {
     fixture.finish();
 }
 
-/// From faces to frames.
+/// Compares the lip-to-speech model.
 #[test]
 fn lips() {
     use ownvoice::{
@@ -344,13 +180,13 @@ fn lips() {
         let speaker = fixture.input::<2>("speaker").require_grad();
         let previous = fixture.input::<3>("previous").require_grad();
         let encoded = model.encoder.encode(faces.clone(), &pictures, mode) * mask.clone();
-        let spoken = TeacherForcingInput {
+        let input = TeacherForcingInput {
             symbols: &pictures,
             encoded: encoded.clone(),
             speaker: speaker.clone(),
             previous: Some(previous.clone()),
         };
-        let decoded = model.decoder.teacher_force(spoken, ());
+        let decoded = model.decoder.teacher_force(input, ());
         let gate = decoded.gate.expect("attention has a gate");
         let sum = fixture.probed("probe/encoded", encoded.clone())
             + fixture.probed("probe/frames", decoded.frames.clone())
@@ -370,7 +206,7 @@ fn lips() {
     fixture.finish();
 }
 
-/// The whole model along the duration path: losses and gradients of the first update, losses and weights of ten.
+/// Compares the whole model of the duration path: losses and gradients of the first update, and losses and weights of ten updates.
 #[test]
 fn ten_updates() {
     let fixture = Fixture::load("tacotron");
@@ -385,7 +221,7 @@ fn ten_updates() {
         positions: fixture.input("positions"),
         pitch: None,
         targets: fixture.input("targets"),
-        // What the duration path's losses are means over.
+        // The duration path's losses need these counts alone.
         whole: Counts {
             items: fixture.lengths().len(),
             symbols: fixture.lengths().iter().sum(),
@@ -424,7 +260,7 @@ fn ten_updates() {
     fixture.finish();
 }
 
-/// Where each frame lies in its symbol is worked out on the host; the reference has its own way to it.
+/// Compares the positions of frames in their symbols with an independent computation of the reference.
 #[test]
 fn positions() {
     let fixture = Fixture::load("tacotron");
@@ -444,7 +280,7 @@ fn positions() {
 }
 
 #[test]
-fn a_deviation_is_named() {
+fn the_error_names_the_deviating_tensor() {
     let mut fixture = Fixture::load("postnet");
     let names: Vec<String> = fixture
         .tensors

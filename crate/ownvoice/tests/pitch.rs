@@ -4,7 +4,10 @@ use burn::prelude::Device;
 use burn_fused::weights::{HostWeights, Metadata, Storage, collect, deserialize, serialize};
 use ownvoice::{
     audio::pitch,
-    clone::{FineTuner, options::CloneOptions},
+    clone::{
+        FineTuner,
+        options::{AdvancedCloneOptions, CloneOptions},
+    },
     model::{Tacotron, TacotronConfig, head_delta::HeadDelta},
     synth::{SpeakOptions, Speech, speak_async},
     vocoder::GriffinLim,
@@ -31,23 +34,24 @@ fn base() -> Base {
 }
 
 fn clone(base: &Base) -> Voice {
-    let options = CloneOptions { iterations: 2, batch: 2, window: 64, ..CloneOptions::default() };
+    let advanced = AdvancedCloneOptions { batch: 2, window: 64, ..AdvancedCloneOptions::default() };
+    let options = CloneOptions { iterations: 2, advanced, ..CloneOptions::default() };
     let mut tuner = block_on(FineTuner::start_async(base, &held_out_clips(4), options)).unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}
     block_on(tuner.finish_async()).unwrap()
 }
 
-fn say(base: &Base, voice: &Voice, options: &SpeakOptions) -> ownvoice::Result<Speech> {
-    let mut vocoder = GriffinLim::new(base.mel_config().clone());
+fn say(voice: &Voice, options: &SpeakOptions) -> ownvoice::Result<Speech> {
+    let mut vocoder = GriffinLim::new(voice.base().mel_config().clone());
     vocoder.iterations = 2;
-    block_on(speak_async(base, voice, "A long way home.", options, &vocoder, async |_, _| true))
+    block_on(speak_async(voice, "A long way home.", options, &vocoder, async |_, _| true))
 }
 
 #[test]
 fn a_clone_stores_its_speakers_pitch() {
     let base = base();
     let voice = clone(&base);
-    let intonation = voice.intonation.unwrap();
+    let intonation = voice.prosody.intonation.unwrap();
     let mut logs = Vec::new();
     for clip in held_out_clips(4) {
         logs.extend(pitch::track(&clip.audio.samples, clip.audio.sample_rate_hz, 200).voiced_log_hz());
@@ -58,22 +62,23 @@ fn a_clone_stores_its_speakers_pitch() {
         "{} and {recorded_hz} Hz",
         intonation.mean_hz
     );
-    let file = block_on(voice.save_async(&base)).unwrap();
-    assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
+    let file = block_on(voice.save_async()).unwrap();
+    assert_eq!(Voice::open(&base, &file).unwrap().prosody.intonation, voice.prosody.intonation);
 
-    let readout = Voice::open(&base, &file).unwrap().voicing_readout.unwrap();
-    assert_eq!(Some(&readout), voice.voicing_readout.as_ref());
+    let opened = Voice::open(&base, &file).unwrap().prosody;
+    assert!(opened.voicing_head_delta.is_some());
+    assert_eq!(opened.voicing_head_delta, voice.prosody.voicing_head_delta);
     let changed = |change: &dyn Fn(&mut HostWeights)| {
         let (mut tensors, metadata) = deserialize(&file).unwrap();
         change(&mut tensors);
         Voice::open(&base, &block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap())
     };
-    // A whisper has none.
+    // A whisper has no correction of the voicing.
     let whisper = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
-    assert_eq!(whisper.voicing_readout, None);
+    assert_eq!(whisper.prosody.voicing_head_delta, None);
 
-    let timing = Voice::open(&base, &file).unwrap().duration_head_delta.unwrap();
-    assert_eq!(Some(&timing), voice.duration_head_delta.as_ref());
+    assert!(opened.duration_head_delta.is_some());
+    assert_eq!(opened.duration_head_delta, voice.prosody.duration_head_delta);
     for name in ["voicing_readout", "timing_readout"] {
         for value in [f32::NAN, 1e3] {
             let hostile = changed(&|tensors| tensors.get_mut(name).unwrap().1[3] = value);
@@ -100,23 +105,23 @@ fn pitch_options_do_not_change_durations() {
     let mut voice = Voice::unadapted(&base);
     // An untrained model may predict only unvoiced frames, which have no pitch to change.
     let width = base.model.pitch.as_ref().unwrap().readout_width();
-    voice.voicing_readout = HeadDelta::new([vec![0.0; width - 1], vec![8.0]].concat());
-    let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
+    voice.prosody.voicing_head_delta = HeadDelta::new([vec![0.0; width - 1], vec![8.0]].concat());
+    let default = say(&voice, &SpeakOptions::default()).unwrap();
     for options in [
         SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },
         SpeakOptions { pitch_range: 0.0, ..SpeakOptions::default() },
     ] {
-        let other = say(&base, &voice, &options).unwrap();
-        assert_eq!(other.durations, usual.durations);
-        assert_ne!(other.mel, usual.mel, "{options:?}");
+        let other = say(&voice, &options).unwrap();
+        assert_eq!(other.durations, default.durations);
+        assert_ne!(other.mel, default.mel, "{options:?}");
     }
-    assert_eq!(say(&base, &voice, &SpeakOptions::default()).unwrap().mel, usual.mel);
+    assert_eq!(say(&voice, &SpeakOptions::default()).unwrap().mel, default.mel);
 }
 
 #[test]
 fn invalid_pitch_options_are_refused() {
     let code =
-        |base: &Base, options: SpeakOptions| say(base, &Voice::unadapted(base), &options).unwrap_err().code();
+        |base: &Base, options: SpeakOptions| say(&Voice::unadapted(base), &options).unwrap_err().code();
     let (with, without) = (base(), tiny_base());
     for pitch in [12.5, -13.0, f32::NAN] {
         assert_eq!(code(&with, SpeakOptions { pitch, ..SpeakOptions::default() }), "option-invalid");
@@ -125,7 +130,7 @@ fn invalid_pitch_options_are_refused() {
         assert_eq!(code(&with, SpeakOptions { pitch_range, ..SpeakOptions::default() }), "option-invalid");
     }
     assert_eq!(code(&without, SpeakOptions { pitch: 1.0, ..SpeakOptions::default() }), "option-invalid");
-    assert!(say(&without, &Voice::unadapted(&without), &SpeakOptions::default()).is_ok());
+    assert!(say(&Voice::unadapted(&without), &SpeakOptions::default()).is_ok());
 
     let (mut manifest, weights) = tiny_files();
     manifest.model.pitch = true;

@@ -1,4 +1,4 @@
-//! Checks that the files in `models/` are complete, load, and clone a voice that nothing was trained on.
+//! Checks that the files in `models/` are complete, load, and clone a speaker who was held out of the training.
 
 use ownvoice::{
     audio::speaker::{SpeakerStats, distance},
@@ -41,7 +41,7 @@ fn every_file_matches_its_hash_in_the_manifest() {
     }
 }
 
-/// The figures of the manifest are in the order that an evaluation must find.
+/// The figures in the manifest have the order that an evaluation must give.
 #[test]
 fn measured_similarities_of_clones_lie_between_their_references() {
     let manifest: Manifest =
@@ -65,7 +65,7 @@ fn measured_similarities_of_clones_lie_between_their_references() {
 }
 
 #[test]
-fn thirty_iterations_approach_an_unseen_speaker() {
+fn thirty_iterations_approach_a_held_out_speaker() {
     let base = shipped_base();
     let clips = held_out_clips(8);
     let mut target = SpeakerStats::default();
@@ -82,15 +82,9 @@ fn thirty_iterations_approach_an_unseen_speaker() {
     let voice = block_on(tuner.finish_async()).unwrap();
     let text = "The morning train was late again, so we walked along the river and talked about the summer.";
     let measure = |voice: &Voice| {
-        let speech = block_on(speak_async(
-            &base,
-            voice,
-            text,
-            &SpeakOptions::default(),
-            &*base.vocoder,
-            async |_, _| true,
-        ))
-        .unwrap();
+        let speech =
+            block_on(speak_async(voice, text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true))
+                .unwrap();
         let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
         let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
         let errors =

@@ -1,4 +1,4 @@
-//! `--lips`: how long the parts of speaking a silent video take.
+//! Benchmarks with `--lips`: the synthesis of speech from a silent video, and a training step of a model of lips.
 
 use std::{path::Path, time::Instant};
 
@@ -28,18 +28,18 @@ use ownvoice_cli::{
     },
 };
 
-/// Of the video that is spoken.
+/// The length of the video in seconds.
 const SECONDS: usize = 6;
-/// The first run, whose memory is new, is not counted.
+/// The number of runs. The first one, which allocates memory, is not counted.
 const RUNS: usize = 4;
 
-/// Rows `say.rtf.lips.*`: seconds for a second of video, each the median of three runs.
+/// Returns the rows `say.rtf.lips.*`: seconds for a second of video, each the median of three runs.
 pub fn lip_rows(folder: &Path, device: &Device) -> Result<Vec<Value>> {
     let base = LipBase::open(folder, device)?;
     let path = std::env::temp_dir().join(format!("ownvoice-bench-{}.mp4", std::process::id()));
     draw(&path, base.manifest.mel.sample_rate_hz)?;
     let runs: Result<Vec<_>> = (0..RUNS).map(|_| speak(&base, &path)).collect();
-    let _ = std::fs::remove_file(&path); // The rows are what counts.
+    let _ = std::fs::remove_file(&path); // A remaining file does not invalidate the rows.
     let runs = runs?;
     let names = ["find", "crop", "mel", "vocoder"];
     let units =
@@ -58,9 +58,10 @@ pub fn lip_rows(folder: &Path, device: &Device) -> Result<Vec<Value>> {
     Ok(rows)
 }
 
-/// Rows of a training step of `lips-small`: seconds module by module, with the loader and without, and of a decode loop on the device and stepped by the host.
+/// Returns the rows of a training step of `lips-small`: the time of each module, of whole steps with each data loader, and of decoding on the device and step by
+/// step from the host.
 ///
-/// * `name`: the name of a figure's row
+/// * `name`: returns the name of a figure's row
 pub fn lip_training_rows(
     device: &Device,
     precision: Precision,
@@ -68,10 +69,10 @@ pub fn lip_training_rows(
 ) -> Result<Vec<Value>> {
     let options = LipProfileOptions { precision, ..LipProfileOptions::default() };
     let folder = std::env::temp_dir().join(format!("ownvoice-bench-lips-{}", std::process::id()));
-    // Twice a batch, so that batches differ.
+    // Two batches of features, so that batches differ.
     let found = noise_features(&folder, 2 * options.batch, options.pictures)
         .and_then(|features| profile_lips(&LipConfig::lips_small(1), &features, device, &options));
-    let _ = std::fs::remove_dir_all(&folder); // The rows are what counts.
+    let _ = std::fs::remove_dir_all(&folder); // A remaining file does not invalidate the rows.
     let found = found?;
     let row = |figure: String, milliseconds: f64, unit: &str| json!({"name": name(&format!("lips.{figure}")), "value": milliseconds / 1e3, "unit": unit});
     let mut rows = Vec::new();
@@ -90,7 +91,7 @@ pub fn lip_training_rows(
     Ok(rows)
 }
 
-/// A face that speaks, without sound that counts.
+/// Writes a video of a speaking face with silence.
 fn draw(path: &Path, rate_hz: u32) -> Result<()> {
     let phones = parse("_ P AA1 M IY1 F UW1 S AA1 B OW1 L EY1 D _").expect("phones of the table");
     let movement = Movement::new(phones.into_iter().cycle().take(60).map(|symbol| (symbol, 0.1)));
@@ -102,7 +103,7 @@ fn draw(path: &Path, rate_hz: u32) -> Result<()> {
     video::write(path, pictures, FRAMES_PER_SECOND, &vec![0.0; samples(frames, rate_hz)], rate_hz)
 }
 
-/// Seconds of each part.
+/// Synthesises the speech of a video. Returns the seconds of each part.
 fn speak(base: &LipBase, path: &Path) -> Result<[f64; 4]> {
     let begun = Instant::now();
     let mut found = search_silent(path, &mut FaceDetector::default(), base.manifest.mel.sample_rate_hz)?;
@@ -119,10 +120,10 @@ fn speak(base: &LipBase, path: &Path) -> Result<[f64; 4]> {
     })?;
     let crop = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
-    let said = pollster::block_on(speak_faces_async(base, &faces, 0))?;
+    let decoded = pollster::block_on(speak_faces_async(base, &faces, 0))?;
     let mel = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
-    let spoken = base.vocoder.vocode(&said.mel);
-    assert!(!spoken.is_empty(), "a track is a second long at least");
+    let samples = base.vocoder.vocode(&decoded.mel);
+    assert!(!samples.is_empty(), "a track lasts at least a second");
     Ok([find, crop, mel, begun.elapsed().as_secs_f64()])
 }

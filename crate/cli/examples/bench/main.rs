@@ -1,4 +1,4 @@
-//! Seconds of an iteration and speed of speech on this machine: rows of JSON, one a line, for `cargo xtask bench`.
+//! Benchmarks cloning and synthesis on this machine. Prints rows of JSON, one per line, for `cargo xtask bench`.
 //!
 //! `cargo run --release --example bench -- --lips models/lips`
 
@@ -23,7 +23,11 @@ use ownvoice::{
     Error, Result,
     audio::{Audio, mel::Mel},
     check::step_dump::{Side, StepConfig, sample_features},
-    clone::{FineTuner, clip::Clip, options::CloneOptions},
+    clone::{
+        FineTuner,
+        clip::Clip,
+        options::{AdvancedCloneOptions, CloneOptions},
+    },
     model::TacotronConfig,
     synth::{SpeakOptions, speak_async},
     vocoder::Vocoder,
@@ -34,7 +38,7 @@ use ownvoice_cli::{
     learn::hyperparameters::WatchConfig,
 };
 
-// As the command has it: both allocate alike.
+// The same allocator as in the command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -49,12 +53,12 @@ struct Arguments {
     precision: PrecisionArguments,
     /// Folder of a base of lips
     ///
-    /// Its speaking of a drawn video is timed too, and a step of training such a base; needs ffmpeg.
+    /// Synthesis from a drawn video and a training step of such a base are timed too; needs ffmpeg.
     #[arg(long)]
     lips: Option<PathBuf>,
-    /// Iterations of the training
+    /// Number of training iterations
     ///
-    /// Those that are timed, after five that are not.
+    /// These are the timed iterations, after five that are not timed.
     #[arg(long, default_value_t = 20)]
     iterations: usize,
 }
@@ -63,7 +67,7 @@ const WARM_UP: usize = 5;
 const TEXT: &str =
     "The tide came in while we were talking, and nobody noticed until the boats began to move.";
 
-/// Passes spectrograms through without samples, so that the model is timed alone.
+/// A vocoder that returns no samples, to time the model alone.
 struct Silent;
 
 impl Vocoder for Silent {
@@ -84,7 +88,7 @@ fn main() -> Result<()> {
     }
     let device = arguments.device.open()?;
     let base = Base::open(&arguments.base, &device)?;
-    let (device_name, precision) = (arguments.device.device, arguments.precision.get());
+    let (device_name, precision) = (arguments.device.device, arguments.precision.precision);
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip {
         audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz },
@@ -93,7 +97,7 @@ fn main() -> Result<()> {
     let trained = train(&base, &[clip], arguments.iterations, precision)?;
     let memory_mb = peak_memory_mb();
     let gemm_s = gemms(base.config(), &device, precision, |a, b| matmul(a, b, precision));
-    // On the CPU they are the same.
+    // On the CPU, burn's matmul is the same.
     let burn_gemm_s =
         (device_name != DeviceName::Cpu).then(|| gemms(base.config(), &device, precision, Tensor::matmul));
     let limit_s = burn_gemm_s.unwrap_or(gemm_s).min(gemm_s);
@@ -150,18 +154,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Seconds for the spectrogram, for its samples, of the speech; and the samples.
+/// Synthesises a sentence. Returns the seconds for the spectrogram, for the vocoder and of the speech, and the samples.
 fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     let voice = Voice::unadapted(base);
     let say = || {
-        pollster::block_on(speak_async(
-            base,
-            &voice,
-            TEXT,
-            &SpeakOptions::default(),
-            &Silent,
-            async |_, _| true,
-        ))
+        pollster::block_on(speak_async(&voice, TEXT, &SpeakOptions::default(), &Silent, async |_, _| true))
     };
     say()?;
     let begun = Instant::now();
@@ -173,21 +170,21 @@ fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(speech.sample_rate_hz), samples))
 }
 
-/// What fine-tuning takes.
+/// The measurements of a fine-tuning.
 struct Trained {
     s_per_iter: f64,
-    /// Median of the iterations that read nothing back: those return when their work is queued.
+    /// The median of all iterations. Most read nothing back, and return when their work is queued.
     dispatch_s: f64,
-    /// Megabytes that the device's allocator holds at iteration [`STEADY_ITERATION`], and after the last.
+    /// The megabytes that the allocator of the device holds at iteration [`STEADY_ITERATION`], and after the last.
     held_early_mb: Option<f64>,
     held_mb: Option<f64>,
 }
 
-/// From this iteration on memory should stay as it is.
+/// The iteration from which memory should be constant.
 const STEADY_ITERATION: usize = 20;
 
 fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
-    // What others are measured at learns from the clips alone.
+    // Without rehearsal, as in the comparison with other implementations.
     let options = CloneOptions {
         iterations: WARM_UP + iterations,
         rehearsal: 0.0,
@@ -198,7 +195,7 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
     for _ in 0..WARM_UP {
         pollster::block_on(tuner.step_async())?;
     }
-    // The last of them read its loss: nothing is queued.
+    // The last warm-up iteration reads its loss, so that nothing is queued.
     let begun = Instant::now();
     let mut each = Vec::new();
     let held = || base.device.memory_pool_usage().map(|usage| usage.bytes_reserved as f64 / 1e6);
@@ -216,14 +213,13 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
     Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2], held_early_mb, held_mb: held() })
 }
 
-/// What counting magnitudes every [`WatchConfig::statistics_every`] steps adds to a step of a pretraining: of the whole base, of all gradients, and of all
-/// that comes out of an operation; what a step takes longer for keeping its outputs, and the counting. Each is the shortest of several, in turn, so that other
-/// work on the machine counts for none.
+/// Returns the share that statistics of magnitudes every [`WatchConfig::statistics_every`] steps add to a step of a pretraining: the longer step that keeps its
+/// outputs, and the statistics of weights, gradients and outputs. Each time is the shortest of several interleaved runs, to exclude other work on the machine.
 fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
     const RUNS: usize = 10;
     let (plan, config) = (ComputePlan::from_precision(precision), base.config().clone());
     let side = Side { model: &base.model, device: &base.device, name: "", plan };
-    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let AdvancedCloneOptions { batch, window, .. } = AdvancedCloneOptions::default();
     let features = sample_features(config.mels);
     let step = StepConfig { config, batch, window, mode: Mode::Train, seed: 1 };
     let (mut plain, mut kept, mut counted) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
@@ -246,9 +242,9 @@ fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
     Ok(((kept - plain).max(0.0) + counted) / WatchConfig::default().statistics_every as f64 / plain)
 }
 
-/// Seconds of an iteration that fuses nothing.
+/// Returns the seconds of an iteration without fused operations.
 fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
-    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let AdvancedCloneOptions { batch, window, .. } = AdvancedCloneOptions::default();
     let mut training = OpByOp::new(base.config(), batch, window, &base.device);
     training.step();
     let begun = Instant::now();
@@ -256,7 +252,8 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
     begun.elapsed().as_secs_f64() / iterations as f64
 }
 
-/// Lower bound of an iteration's seconds: time of the matmuls alone, recurrences treated as parallel. The CPU's convolutions multiply less (Winograd).
+/// Returns a lower bound of an iteration's seconds: the time of its matmuls, with recurrences as parallel ones. Convolutions on the CPU need fewer multiplications
+/// (Winograd).
 fn gemms(
     config: &TacotronConfig,
     device: &Device,
@@ -264,7 +261,7 @@ fn gemms(
     matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>,
 ) -> f64 {
     const RUNS: usize = 5;
-    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let AdvancedCloneOptions { batch, window, .. } = AdvancedCloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
     let context = config.reduction * config.context_width() + config.speaker_width;
     let edge = |layer: usize| {
@@ -289,10 +286,10 @@ fn gemms(
     let run = || {
         let begun = Instant::now();
         for (input, weight, grad) in &operands {
-            let made = matmul(input.clone(), weight.clone());
-            let of_weight = matmul(input.clone().transpose(), grad.clone());
-            let of_input = matmul(grad.clone(), weight.clone().transpose());
-            drop((made, of_weight, of_input));
+            let output = matmul(input.clone(), weight.clone());
+            let weight_gradient = matmul(input.clone().transpose(), grad.clone());
+            let input_gradient = matmul(grad.clone(), weight.clone().transpose());
+            drop((output, weight_gradient, input_gradient));
         }
         device.sync().expect("the device answers");
         begun.elapsed().as_secs_f64()
@@ -300,7 +297,7 @@ fn gemms(
     (0..=RUNS).map(|_| run()).skip(1).fold(f64::INFINITY, f64::min)
 }
 
-/// The process's highest resident memory, where the system reports it.
+/// Returns the peak resident memory of the process, if the system reports it.
 fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! The fine-tuning iteration from burn's own layers and optimizer, one operation after the other: what the fused ones are measured against.
+//! The fine-tuning iteration with burn's own layers and optimizer, as the baseline for the fused operations.
 
 use burn::{
     grad_clipping::GradientClippingConfig,
@@ -15,14 +15,14 @@ use burn::{
 
 use ownvoice::model::TacotronConfig;
 
-/// Decoder and postnet at the sizes of a base, with random weights: they change no time.
+/// Decoder and postnet with the sizes of a base and random weights, which do not change the time.
 #[derive(Module, Debug)]
 struct Layers {
     first: Lstm,
     second: Lstm,
     projection: Linear,
     convolutions: Vec<Conv1d>,
-    /// Batch norm by running statistics is an affine map, `[1, C, 1]` each.
+    /// The scales of the batch norms, which are affine maps with running statistics, `[1, C, 1]` each.
     scales: Vec<Param<Tensor<3>>>,
     shifts: Vec<Param<Tensor<3>>>,
 }
@@ -54,7 +54,10 @@ impl Layers {
         }
     }
 
-    /// `[B, N, C]` to the loss of both spectrograms.
+    /// Computes the loss of both spectrograms.
+    ///
+    /// * `context`: `[B, N, C]`
+    /// * `targets`: `[B, N R, M]`
     fn loss(&self, context: Tensor<3>, targets: Tensor<3>) -> Tensor<1> {
         let (hidden, _) = self.first.forward(context.clone(), None);
         let (hidden, _) = self.second.forward(hidden, None);
@@ -66,15 +69,15 @@ impl Layers {
                 residual = residual.tanh();
             }
         }
-        let error = |made: Tensor<3>| {
-            let difference = made - targets.clone();
+        let error = |mel: Tensor<3>| {
+            let difference = mel - targets.clone();
             difference.clone().abs().mean() + difference.powi_scalar(2).mean()
         };
         error(frames.clone()) + error(frames + residual.swap_dims(1, 2))
     }
 }
 
-/// The training and its state.
+/// A training and its state.
 pub struct OpByOp {
     layers: Layers,
     optimizer: ModuleOptimizer,
@@ -97,7 +100,7 @@ impl OpByOp {
         }
     }
 
-    /// One iteration.
+    /// Runs one iteration.
     pub fn step(&mut self) {
         let gradients = self.layers.loss(self.context.clone(), self.targets.clone()).backward();
         let gradients = GradientsParams::from_grads(gradients, &self.layers);

@@ -1,4 +1,4 @@
-//! Training of the recogniser that the aligner reads its posteriors from.
+//! Training of the phone recogniser, whose posteriors the forced aligner reads.
 
 pub mod train_aligner;
 pub mod training;

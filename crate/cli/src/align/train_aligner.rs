@@ -1,4 +1,4 @@
-//! Training of the recogniser that finds when each phone of a recording is spoken.
+//! Trains the recogniser of an aligner on features and writes its weights.
 
 use std::{fs, path::PathBuf};
 
@@ -9,18 +9,18 @@ use ownvoice::{
     Error, Result, align::ForcedAligner, features::Features, files, report::Report, voice::folder,
 };
 
-/// From features to the weights of an aligner.
+/// The configuration of a training of the aligner.
 #[derive(Debug, Clone)]
 pub struct AlignerConfig {
-    /// Features with durations.
+    /// The folder of features with durations.
     pub data: PathBuf,
-    /// File for the weights.
+    /// The file for the weights.
     pub out: PathBuf,
     pub recogniser: RecogniserConfig,
     pub device: Device,
 }
 
-/// Trains, and writes the weights at intervals, so that a run that is cut short leaves what it has learned. A base that they are part of stays whole.
+/// Trains, and writes the weights at intervals, so that an interrupted training leaves the latest ones. If they are part of a base, its manifest is updated.
 pub fn train_aligner(config: &AlignerConfig, report: &dyn Report) -> Result<()> {
     let AlignerConfig { data, out, recogniser, device } = config;
     let parent = out.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,6 +1,6 @@
-//! Trains the recogniser on the phone times of a prepared corpus, through rooms and microphones that it makes up.
+//! Trains the recogniser on the phone times of a prepared corpus, with random vocal tracts, rooms and noise.
 //!
-//! A loop of its own: a quarter of an hour needs no checkpoints, and its metric is frame accuracy, not by a loss.
+//! The training has its own loop, because a quarter of an hour needs no checkpoints, and because its metric is frame accuracy and not a loss.
 
 use std::ops::Range;
 
@@ -28,15 +28,15 @@ use ownvoice::{
     report::{Progress, Report},
 };
 
-/// How the recogniser is trained.
+/// The hyperparameters of the recogniser's training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecogniserConfig {
     pub steps: usize,
     pub batch: usize,
-    /// Frames.
+    /// The length of a window in frames.
     pub window: usize,
     pub seed: u64,
-    /// Falls to nothing along a half cosine.
+    /// The initial learning rate, which falls to zero along a half cosine.
     pub rate: f64,
 }
 
@@ -47,6 +47,7 @@ impl Default for RecogniserConfig {
 }
 
 impl RecogniserConfig {
+    /// Returns the learning rate of a step, after a linear warm-up.
     fn rate(&self, step: usize) -> f64 {
         const WARM_UP_STEPS: f64 = 50.0;
         let progress = step as f64 / self.steps as f64;
@@ -57,11 +58,12 @@ impl RecogniserConfig {
     }
 }
 
+/// The number of steps between two reports.
 const REPORT_EVERY: usize = 50;
 
-/// Trains to the recipe's last step.
+/// Trains to the last step.
 ///
-/// * `keep`: is given the model at intervals
+/// * `keep`: receives the model at each report
 pub fn train(
     features: &Features,
     config: &RecogniserConfig,
@@ -92,12 +94,12 @@ pub fn train(
                 if !sum.is_finite() {
                     return Err(Error::training_diverged(step));
                 }
-                let right = accuracy(&model, loader.draw(BatchKey::HeldOut(0))?);
+                let accuracy = accuracy(&model, loader.batch(BatchKey::HeldOut(0))?);
                 message = format!(
-                    "step {}, loss {:.3}, held-out frames right {:.1} %",
+                    "step {}, loss {:.3}, held-out accuracy {:.1} %",
                     step + 1,
                     sum / REPORT_EVERY as f32,
-                    100.0 * right
+                    100.0 * accuracy
                 );
                 report.note(&message);
                 keep(&model)?;
@@ -109,16 +111,17 @@ pub fn train(
     Ok(model)
 }
 
-/// Share of the frames whose likeliest class is the right one.
+/// Returns the share of frames whose most likely class is correct.
 fn accuracy(model: &Recogniser, (mels, classes): WindowBatch) -> f32 {
     let frames = classes.shape().num_elements();
-    let right = model.forward(mels, Mode::Eval).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
-    right as f32 / frames as f32
+    let correct = model.forward(mels, Mode::Eval).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
+    correct as f32 / frames as f32
 }
 
-/// Normalised log-mels `[B, T, M]` and classes `[B, T, 1]`.
+/// Normalised log-mels `[B, T, M]` and phone classes `[B, T, 1]`.
 type WindowBatch = (Tensor<3>, Tensor<3, Int>);
 
+/// A source of batches of windows.
 struct WindowSource<'a> {
     features: &'a Features,
     config: &'a RecogniserConfig,
@@ -130,13 +133,13 @@ impl Collate for WindowSource<'_> {
     type Made = WindowBatch;
     type Batch = WindowBatch;
 
-    /// Random windows with their sound changed; held out are all that there are, clean and from their start.
-    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<WindowBatch> {
+    /// Makes a batch of random augmented windows, or one of the first windows of all held-out utterances, without augmentation.
+    fn make(&self, key: BatchKey, cpu: &Device) -> Result<WindowBatch> {
         let RecogniserConfig { window, seed, .. } = *self.config;
-        match draw {
+        match key {
             BatchKey::HeldOut(_) => windows(self.features, &self.held_out, window, |_| None, cpu),
             BatchKey::Train(step) => {
-                let random = |place| Some(draw.random(seed, place));
+                let random = |item| Some(key.random(seed, item));
                 windows(self.features, &self.order.batch(step), window, random, cpu)
             }
         }
@@ -147,7 +150,10 @@ impl Collate for WindowSource<'_> {
     }
 }
 
-/// One window of each pick. With a generator of its own a window is random and its sound is changed; without, it begins at the start.
+/// Makes a batch of one window from each utterance.
+///
+/// * `picks`:  indices of utterances
+/// * `random`: returns the random numbers of an item, for a random augmented window; `None` takes the first window without augmentation
 fn windows(
     features: &Features,
     picks: &[usize],
@@ -158,17 +164,17 @@ fn windows(
     let mels = features.mel.mels;
     let (mut inputs, mut targets) =
         (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
-    for (place, &pick) in picks.iter().enumerate() {
+    for (item, &pick) in picks.iter().enumerate() {
         let utterance = &features.utterances[pick];
         let mut frames = features.log_mels(utterance, 0..utterance.frames)?;
-        let (mut first, mut rng) = (0, random(place));
+        let (mut first, mut rng) = (0, random(item));
         if let Some(rng) = &mut rng {
             frames = augmented(&frames, mels, rng);
             first = rng.random_range(0..=utterance.frames - window);
         }
         normalise(&mut frames, mels);
         if let Some(rng) = &mut rng {
-            hide_a_band(&mut frames, mels, rng);
+            mask_band(&mut frames, mels, rng);
         }
         inputs.extend_from_slice(&frames[first * mels..][..window * mels]);
         let durations = utterance.durations.as_ref().expect("only aligned utterances are drawn");
@@ -186,8 +192,7 @@ fn windows(
     ))
 }
 
-/// Changes the vocal tract of a speaker, echoes and noise at random, on the host. The microphone's response needs no augmentation, because [`normalise`]
-/// removes it.
+/// Changes vocal tract, echoes and noise at random, on the host. The microphone's response needs no augmentation, because [`normalise`] removes it.
 ///
 /// Maps `[T, M]` to `[T, M]`, natural logarithms of amplitudes with frames of [`MelConfig::speech_16k`].
 fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
@@ -202,7 +207,7 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
             (source as usize, source.fract())
         })
         .collect();
-    // Powers: echoes and noises add up there.
+    // Echoes and noises add up as powers.
     let mut powers: Vec<f32> = frames
         .chunks_exact(mels)
         .flat_map(|frame| {
@@ -236,8 +241,8 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
             .collect();
         for frame in powers.chunks_exact_mut(mels) {
             for (power, noise) in frame.iter_mut().zip(&noise) {
-                let tremble = rng.random::<f32>() + rng.random::<f32>();
-                *power += noise * tremble * tremble;
+                let fluctuation = rng.random::<f32>() + rng.random::<f32>();
+                *power += noise * fluctuation * fluctuation;
             }
         }
     }
@@ -249,8 +254,8 @@ fn single(range: Range<f64>) -> Range<f32> {
     range.start as f32..range.end as f32
 }
 
-/// Sets up to an eighth of the channels to their mean, so that no phone hangs on one band.
-fn hide_a_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
+/// Sets up to an eighth of the channels to their mean, so that the recognition of a phone does not depend on one band (SpecAugment; Park et al. 2019).
+fn mask_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
     let width = rng.random_range(0..=mels / 8);
     let first = rng.random_range(0..=mels - width);
     frames.chunks_exact_mut(mels).for_each(|frame| frame[first..first + width].fill(0.0));
@@ -267,12 +272,12 @@ mod tests {
     use rand::SeedableRng;
     use std::sync::Mutex;
 
-    /// Two phones that light up different halves of the spectrum, 8 frames each, in turn.
+    /// Creates features of two alternating phones of 8 frames, whose power is in different halves of the spectrum.
     fn corpus(utterances: usize) -> Features {
         let mut features = Features::new(MelConfig::speech_16k());
         for index in 0..utterances {
-            let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
-            let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
+            let is_loud = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
+            let data = (0..48 * 80).map(|at| if is_loud(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
             let [b, aa] = ["B", "AA0"].map(|name| Symbol::from_name(name).unwrap());
             let symbols = (0..6).map(|phone| [b, aa][(phone + index) % 2]).collect();
             features.push(NewUtterance {
@@ -298,23 +303,23 @@ mod tests {
     }
 
     #[test]
-    fn learns_two_phones() {
-        let recipe = RecogniserConfig { steps: 30, batch: 4, window: 40, ..RecogniserConfig::default() };
+    fn two_phones_are_learned() {
+        let config = RecogniserConfig { steps: 30, batch: 4, window: 40, ..RecogniserConfig::default() };
         let notes = Notes::default();
-        train(&corpus(60), &recipe, &Device::flex(), &notes, |_| Ok(())).unwrap();
+        train(&corpus(60), &config, &Device::flex(), &notes, |_| Ok(())).unwrap();
         let last = notes.0.into_inner().unwrap().pop().unwrap();
-        let right: f32 = last.split(' ').rev().nth(1).unwrap().parse().unwrap();
-        assert!(right > 90.0, "{last}");
+        let accuracy: f32 = last.split(' ').rev().nth(1).unwrap().parse().unwrap();
+        assert!(accuracy > 90.0, "{last}");
     }
 
     #[test]
-    fn too_little_is_an_error() {
+    fn a_corpus_that_is_too_small_is_refused() {
         let result = train(&corpus(1), &RecogniserConfig::default(), &Device::flex(), &(), |_| Ok(()));
         assert_eq!(result.unwrap_err().code(), "corpus-invalid");
     }
 
     #[test]
-    fn a_room_only_adds_power_and_stays_finite() {
+    fn augmentation_only_adds_power_and_is_finite() {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let silence = vec![-11.5f32; 20 * 80];
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! How long a pretraining waits for its batches: whole steps with the loader on and off, one after the other.
+//! Profiles the data loader: whole steps of a pretraining with the blocking loader and with threads, and how long each step waits for its batch.
 
 use burn::prelude::*;
 use serde::Serialize;
@@ -25,22 +25,22 @@ use ownvoice::{
     },
 };
 
-/// Means of the timed steps with one way of loading.
+/// The means of the timed steps with one data loader.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoaderProfile {
     pub loader: &'static str,
-    /// That make batches ahead; 0 for the blocking loader.
+    /// The number of threads that prepare batches ahead; 0 for the blocking loader.
     pub threads: usize,
     pub step_ms: f64,
-    /// Of a step, what it waited for its batch.
+    /// The part of a step that waited for its batch.
     pub waited_ms: f64,
-    /// Share of the time that the device had no batch, in percent.
+    /// The share of the time in which the device had no batch, in percent.
     pub idle_percent: f64,
-    /// Batches that were ready when one was asked for.
+    /// The mean number of batches that were ready when a step took one.
     pub queue_depth: f64,
 }
 
-/// Trains on features with the blocking loader, then with `config`.
+/// Profiles a training on features with the blocking loader, then with `config`.
 pub fn profile_loaders(
     sizes: &TacotronConfig,
     features: &Features,
@@ -50,12 +50,12 @@ pub fn profile_loaders(
 ) -> Result<Vec<LoaderProfile>> {
     [("blocking", DataLoaderConfig::BLOCKING), ("feeder", config)]
         .into_iter()
-        .map(|(loader, config)| measure(loader, sizes, features, device, options, config))
+        .map(|(name, config)| measure(name, sizes, features, device, options, config))
         .collect()
 }
 
 fn measure(
-    loader: &'static str,
+    name: &'static str,
     sizes: &TacotronConfig,
     features: &Features,
     device: &Device,
@@ -75,14 +75,14 @@ fn measure(
     let extent = Extent::Window(window);
     let source = UtteranceSource::new(features, from, sizes, extent, batch, 0, Shard::WHOLE)?;
     let model = Tacotron::new(sizes, device).with_precision(precision);
-    time_loader(loader, &source, model, device, (runs, precision), config)
+    time_loader(name, &source, model, device, (runs, precision), config)
 }
 
-/// Times whole steps of a model on the batches of a source, after [`WARM_UP`] that are not timed.
+/// Times whole steps of a model on the batches of `source`, after [`WARM_UP`] steps that are not timed.
 ///
-/// * `device`: with gradients
+/// * `device`: tracks gradients
 pub fn time_loader<M: TrainableModel, S: Collate<Batch = M::Batch>>(
-    loader: &'static str,
+    name: &'static str,
     source: &S,
     mut model: M,
     device: &Device,
@@ -101,13 +101,13 @@ pub fn time_loader<M: TrainableModel, S: Collate<Batch = M::Batch>>(
             let total = Tensor::cat(model.losses(&batch, Mode::Train), 0).sum();
             let gradients = adam.scaled(total.clone()).backward();
             model = adam.step(model, &gradients, |_| 1e-4);
-            // Until the device has done all of it: otherwise its queue would hide that it waits.
+            // Waits for the device, because its queue would hide the waiting for batches.
             pollster::block_on(read_data(total.inner()))?;
         }
         let (step_ms, count) = (begun.elapsed().as_secs_f64() * 1e3 / runs as f64, runs as f64);
         let waited_ms = waited_ms / count;
         Ok(LoaderProfile {
-            loader,
+            loader: name,
             threads: config.threads,
             step_ms,
             waited_ms,
@@ -123,17 +123,17 @@ mod tests {
     use ownvoice::check::profile::corpus;
 
     #[test]
-    fn the_blocking_loader_stands_beside_the_feeder() {
+    fn the_blocking_loader_is_compared_with_threads() {
         let (config, options) = (
             TacotronConfig::tiny(1),
             ProfileOptions { batch: 2, window: 16, runs: 3, ..ProfileOptions::default() },
         );
         let threads = DataLoaderConfig { threads: 1, depth: 2 };
         let rows = profile_loaders(&config, &corpus(80, 60), &Device::flex(), &options, threads).unwrap();
-        let [blocking, fed] = &rows[..] else { panic!("{rows:?}") };
-        assert_eq!((blocking.loader, fed.loader), ("blocking", "feeder"));
+        let [blocking, ahead] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((blocking.loader, ahead.loader), ("blocking", "feeder"));
         assert!(blocking.waited_ms > 0.0 && blocking.waited_ms < blocking.step_ms, "{blocking:?}");
-        assert!(blocking.queue_depth == 0.0 && fed.queue_depth > 0.0, "{rows:?}");
-        assert!((0.0..100.0).contains(&fed.idle_percent), "{fed:?}");
+        assert!(blocking.queue_depth == 0.0 && ahead.queue_depth > 0.0, "{rows:?}");
+        assert!((0.0..100.0).contains(&ahead.idle_percent), "{ahead:?}");
     }
 }

@@ -43,13 +43,13 @@ pub struct TrainArguments {
     out: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
-    /// Steps of the training
+    /// Number of training steps
     #[arg(long, default_value_t = RecogniserConfig::default().steps)]
     steps: usize,
-    /// Windows of a batch
+    /// Number of windows in a batch
     #[arg(long, default_value_t = RecogniserConfig::default().batch)]
     batch: usize,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = RecogniserConfig::default().seed)]
     seed: u64,
 }
@@ -73,7 +73,7 @@ pub fn train_aligner(arguments: &TrainArguments, console: &Console) -> Result<()
   ownvoice verify-aligner --corpus work/corpus/held-out
   ownvoice verify-aligner --corpus work/corpus/held-out --adapt 60 --json")]
 pub struct VerifyArguments {
-    /// Corpus folder with `phones/`: voices that the aligner was not trained on
+    /// Corpus folder with `phones/`, of voices that the aligner was not trained on
     #[arg(long)]
     corpus: PathBuf,
     /// Weights of the aligner
@@ -81,12 +81,12 @@ pub struct VerifyArguments {
     aligner: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
-    /// Adapt the aligner to each speaker first, on the recordings of as many seconds, as cloning does
+    /// Adapt the aligner to each speaker first, as cloning does, on this many seconds of recordings
     #[arg(long, value_name = "SECONDS")]
     adapt: Option<f32>,
 }
 
-/// One recording with its true times.
+/// A recording with its true phone times.
 struct Item {
     mel: Mel,
     truth: Labels,
@@ -94,7 +94,7 @@ struct Item {
     word_ends: Vec<bool>,
 }
 
-/// How well one speaker's phones were found, and how fast.
+/// The boundary errors of one speaker, and the time of the alignment.
 #[derive(Default)]
 struct Boundaries {
     errors_ms: Vec<f32>,
@@ -105,22 +105,22 @@ struct Boundaries {
 impl Boundaries {
     const COLUMNS: &str = "speaker | recordings | boundary error ms: median, mean, 90 % | s per minute";
 
-    /// Lets `aligner` align a recording, and compares.
+    /// Awaits an alignment and compares it with the true phone times.
     async fn take(
         &mut self,
         item: &Item,
         frame_seconds: f32,
-        aligner: impl Future<Output = Result<Alignment>>,
+        alignment: impl Future<Output = Result<Alignment>>,
     ) -> Result<Alignment> {
         let begun = Instant::now();
-        let alignment = aligner.await?;
+        let alignment = alignment.await?;
         self.elapsed += begun.elapsed();
         self.seconds += item.mel.frames() as f32 * frame_seconds;
         self.errors_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
         Ok(alignment)
     }
 
-    /// Under [`Self::COLUMNS`], and as JSON.
+    /// Returns a row under [`Self::COLUMNS`], and as JSON.
     fn row(&mut self, speaker: &str, recordings: usize) -> (String, Value) {
         let mean = self.errors_ms.iter().sum::<f32>() / self.errors_ms.len().max(1) as f32;
         let [median, most] = [0.5, 0.9].map(|share| quantile(&mut self.errors_ms, share));
@@ -151,7 +151,7 @@ impl Scores {
     const COLUMNS: &str =
         "phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max";
 
-    /// Under [`Self::COLUMNS`], and as JSON.
+    /// Returns a row under [`Self::COLUMNS`], and as JSON.
     fn row(&mut self) -> (String, Value) {
         let rate = self.errors.rate();
         let [least, low, right] = [0.0, 0.05, 0.5].map(|share| quantile(&mut self.right, share));
@@ -170,7 +170,7 @@ impl Scores {
     }
 }
 
-/// Prints, for each speaker, how far the boundaries of the phones that text and engine have in common lie from the engine's own.
+/// Prints for each speaker the errors of phone boundaries, for the phones that text and speech engine have in common.
 pub fn verify_aligner(arguments: &VerifyArguments, console: &Console) -> Result<()> {
     let aligner = ForcedAligner::load(&files::read(&arguments.aligner)?, &arguments.device.open()?)?;
     let config = MelConfig::speech_16k();
@@ -197,7 +197,9 @@ pub fn verify_aligner(arguments: &VerifyArguments, console: &Console) -> Result<
     Ok(())
 }
 
-/// * `frames`: of the recordings that it is adapted on, the first ones
+/// Adapts an aligner to a speaker.
+///
+/// * `frames`: the number of frames to adapt on, from the first recordings
 fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<ForcedAligner> {
     let mut taken = 0;
     let first = items.iter().take_while(|item| {
@@ -211,7 +213,7 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
     pollster::block_on(adapt(aligner, &recordings, &AdaptConfig::default()))
 }
 
-/// `None` where the engine spoke another text.
+/// Reads a recording. Returns `None` if the phones of the speech engine do not match the text.
 fn item(
     recording: &Recording,
     extractor: &MelExtractor,
@@ -249,7 +251,7 @@ async fn measure(
     Ok((boundaries, scores))
 }
 
-/// Start and end of every phone that both sides have.
+/// Returns the errors of the start and the end of each phone that both sequences have.
 fn boundary_errors_ms(alignment: &Alignment, truth: &Labels, frame_seconds: f32) -> Vec<f32> {
     let mut now = 0;
     let ends = alignment.durations.iter().map(|&frames| {
@@ -269,14 +271,14 @@ fn boundary_errors_ms(alignment: &Alignment, truth: &Labels, frame_seconds: f32)
         .collect()
 }
 
-/// A phone in time.
+/// A phone with its start and end.
 struct Span {
     class: usize,
     start_seconds: f32,
     end_seconds: f32,
 }
 
-/// The phones of an alignment, without its pauses.
+/// Returns the phones of an alignment without pauses.
 fn spans(symbols: &[Symbol], ends: impl Iterator<Item = f32>) -> Vec<Span> {
     let mut start = 0.0;
     let spans = symbols.iter().zip(ends).map(|(&symbol, end_seconds)| {
@@ -298,7 +300,7 @@ mod tests {
 
     #[test]
     fn common_phones_are_compared() {
-        // The engine has AE where the text has AH: that phone is left out.
+        // The engine has AE and the text AH, so that this phone is not compared.
         let alignment =
             Alignment { symbols: parse("_ K AH0 T _").unwrap(), durations: vec![2, 3, 4, 5, 6], score: 0.0 };
         let truth = Labels {

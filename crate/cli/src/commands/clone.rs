@@ -12,7 +12,12 @@ use super::{
 };
 use crate::clone::{learn, read_clips};
 use ownvoice::{
-    Result, clone::options::CloneOptions, files, model::pitch::Intonation, report::Report, voice::Base,
+    Result,
+    clone::options::{AdvancedCloneOptions, CloneOptions},
+    files,
+    model::pitch::Intonation,
+    report::Report,
+    voice::Base,
 };
 
 #[derive(Args)]
@@ -24,35 +29,35 @@ pub struct CloneArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Recordings in any common format: `metadata.csv` of `id|text` and `wavs/id.wav`; or one, with its text beside it as `.txt`
+    /// Folder of recordings in any common format, with `metadata.csv` of `id|text` and `wavs/id.wav`, or one recording with its text beside it as `.txt`
     #[arg(long)]
     clips: PathBuf,
-    /// The voice file to write
+    /// Voice file to write
     #[arg(long)]
     out: PathBuf,
-    /// Iterations of the training
+    /// Number of training iterations
     ///
-    /// At most: it ends early where it no longer gains.
+    /// This is the maximum: training ends early when the held-out clips no longer improve.
     #[arg(long, default_value_t = CloneOptions::default().iterations)]
     iterations: usize,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
     plan: PlanArguments,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = CloneOptions::default().seed)]
     seed: u64,
-    /// Use no more speech than this
+    /// Maximum seconds of speech to use
     #[arg(long)]
     seconds: Option<f32>,
-    /// Learning rate at the start
+    /// Initial learning rate
     ///
-    /// Of the postnet; the decoder's is a fifth of it.
-    #[arg(long, default_value_t = CloneOptions::default().rate)]
+    /// This is the rate of the postnet; the rate of the decoder is a fifth of it.
+    #[arg(long, default_value_t = AdvancedCloneOptions::default().rate)]
     rate: f64,
-    /// How much sentences that the base says in the new voice count beside half a minute of clips, against forgetting; 0: no rehearsal
+    /// Weight of sentences that the base synthesises, which are rehearsed against forgetting, relative to half a minute of clips; 0 for no rehearsal
     ///
-    /// Beside twice as much speech they count half, beside that of a voice twice as far from the base four times as much; 2.5 times as much at most.
+    /// The weight is halved for twice as much speech, and multiplied by four for a voice twice as far from the base, up to 2.5 times.
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }
@@ -65,25 +70,28 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     let options = CloneOptions {
         iterations: arguments.iterations,
         seed: arguments.seed,
-        rate: arguments.rate,
         rehearsal: arguments.rehearsal,
         precision: plan.precision,
-        half: plan.half,
-        plain: plan.plain,
+        advanced: AdvancedCloneOptions {
+            rate: arguments.rate,
+            half: plan.half,
+            plain: plan.plain,
+            ..AdvancedCloneOptions::default()
+        },
         ..CloneOptions::default()
     };
     console.note(&format!("aligning {} clips", clips.len()));
     let voice = learn(&base, &clips, options, console)?;
-    let bytes = voice.save(&base)?;
+    let bytes = voice.save()?;
     files::write(&arguments.out, &bytes)?;
     let mut text = format!(
         "{}: {:.1} MB, duration scale {:.2}",
         arguments.out.display(),
         bytes.len() as f32 / 1e6,
-        voice.duration_scale
+        voice.duration_scale()
     );
-    if let Some(Intonation { mean_hz, spread }) = voice.intonation {
-        text += &format!("\nmean pitch {mean_hz:.0} Hz, its spread {spread:.2} times the base's");
+    if let Some(Intonation { mean_hz, spread }) = voice.prosody.intonation {
+        text += &format!("\nmean pitch {mean_hz:.0} Hz, pitch range {spread:.2} times the base's");
     }
     let info = voice.info();
     let json = json!({
@@ -93,10 +101,10 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         "seconds": info.seconds,
         "iterations": info.iterations,
         "held_out_loss": info.held_out_loss,
-        "duration_scale": voice.duration_scale,
+        "duration_scale": voice.duration_scale(),
         "variance_scale": voice.global_variance_scale,
-        "mean_pitch_hz": voice.intonation.map(|intonation| intonation.mean_hz),
-        "pitch_spread": voice.intonation.map(|intonation| intonation.spread),
+        "mean_pitch_hz": voice.prosody.intonation.map(|intonation| intonation.mean_hz),
+        "pitch_spread": voice.prosody.intonation.map(|intonation| intonation.spread),
     });
     console.result(&json, text);
     Ok(())

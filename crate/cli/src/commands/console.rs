@@ -1,4 +1,4 @@
-//! Where output goes: results to standard output, notes and progress to standard error.
+//! The output of a verb: results on standard output, notes and progress on standard error.
 
 use std::{
     fmt::Display,
@@ -15,22 +15,24 @@ use ownvoice::{
     report::{Progress, Report},
 };
 
-/// The output of one command.
+/// The output of one verb.
 pub struct Console {
     json: bool,
     quiet: bool,
-    /// Drawn on a terminal only, as indicatif does.
+    /// The progress bar, which indicatif draws only on a terminal.
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Console {
-    /// * `json`:  results are JSON, each on a line
-    /// * `quiet`: neither notes nor progress, and no results as text
+    /// Creates the output of a verb.
+    ///
+    /// * `json`:  prints results as JSON, one per line
+    /// * `quiet`: prints no notes, no progress, and no results as text
     pub fn new(json: bool, quiet: bool) -> Self {
         Self { json, quiet, bar: Mutex::new(None) }
     }
 
-    /// A result, as a line of JSON or as text.
+    /// Prints a result as a line of JSON or as text.
     pub fn result(&self, json: &impl Serialize, text: impl Display) {
         self.clear();
         if self.json {
@@ -40,7 +42,7 @@ impl Console {
         }
     }
 
-    /// What belongs to the results as text only, such as the head of a table.
+    /// Prints a heading, such as that of a table, if results are printed as text.
     pub fn heading(&self, text: impl Display) {
         if !self.json && !self.quiet {
             println!("{text}");
@@ -96,7 +98,7 @@ impl Report for Console {
     }
 }
 
-/// An error on standard error, in the form that results have.
+/// Prints an error to standard error, as JSON or as text.
 pub fn print_error(error: &Error, json: bool) {
     match json {
         true => print_json_error(error.code(), &error.to_string()),
@@ -104,7 +106,7 @@ pub fn print_error(error: &Error, json: bool) {
     }
 }
 
-/// `{"error": {"code": .., "message": ..}}`
+/// Prints an error as `{"error": {"code": .., "message": ..}}`.
 pub fn print_json_error(code: &str, message: &str) {
     eprintln!("{}", serde_json::json!({"error": {"code": code, "message": message}}));
 }

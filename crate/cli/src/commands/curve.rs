@@ -1,4 +1,4 @@
-//! The curve of a training run as a picture.
+//! Draws the loss curve of a run.
 
 use plotters::prelude::*;
 use std::{fs, path::Path};
@@ -14,10 +14,10 @@ const COLOURS: [RGBColor; 5] = [
     RGBColor(40, 40, 40),
 ];
 
-/// Named points of one line.
+/// The name and the points of a line.
 type Series = (String, Vec<(f32, f32)>);
 
-/// Draws the CSV that pretraining writes as an SVG, one line a loss, on logarithmic losses.
+/// Draws the loss curve of a CSV file as an SVG file, one line per loss, with a logarithmic axis.
 pub fn plot(csv: &Path, svg: &Path) -> Result<()> {
     let text = fs::read_to_string(csv).map_err(Error::io(csv))?;
     let series = parse(&text);
@@ -50,7 +50,7 @@ pub fn plot(csv: &Path, svg: &Path) -> Result<()> {
     draw().map_err(|error| Error::io(svg)(std::io::Error::other(error.to_string())))
 }
 
-/// The losses of a run by name; steps where one was not taken are left out.
+/// Returns the losses of a run by name, without the steps at which a loss was not computed.
 fn parse(csv: &str) -> Vec<Series> {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap_or_default();
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_becomes_a_picture_with_every_loss() {
+    fn all_losses_of_a_run_are_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let (csv, svg) = (folder.path().join("curve.csv"), folder.path().join("curve.svg"));
         fs::write(&csv, "step,seconds,before,after,held_out\n20,1.0,2.0,1.9,\n40,2.0,1.0,0.9,0.95\n")

@@ -26,22 +26,22 @@ use ownvoice::{Result, report::Report, text::Phonemizer};
   ownvoice corpus --out corpus --hours 12 --teacher kokoro-js/voices
   ownvoice corpus --out people --people")]
 pub struct CorpusArguments {
-    /// Folder to make it in
+    /// Folder for the corpus
     #[arg(long)]
     out: PathBuf,
     /// Hours of speech
     #[arg(long, default_value_t = MakeOptions::default().hours)]
     hours: f32,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = MakeOptions::default().seed)]
     seed: u64,
-    /// Seconds of each voice that is held out, at most as many as of all others together
+    /// Seconds of each held-out voice, at most as many as of all other voices together
     #[arg(long, default_value_t = MakeOptions::default().held_out_seconds)]
     held_out_seconds: f32,
-    /// Instead of engines: the recordings of people that installed packages hold, those to measure on under held-out/
+    /// Use recordings of people from installed packages instead of speech engines; those for measurements are in held-out/
     #[arg(long, conflicts_with_all = ["hours", "held_out_seconds"])]
     people: bool,
-    /// Instead of engines: the neural voices of Kokoro-82M and mixes of them. Needs its Python packages, the voices of the npm package kokoro-js in this folder, and Debian's wordnet-base
+    /// Use the neural voices of Kokoro-82M and mixes of them instead of speech engines; needs its Python packages, this folder with the voices of the npm package kokoro-js, and Debian's wordnet-base
     #[arg(long, value_name = "VOICES", conflicts_with_all = ["people", "held_out_seconds"])]
     teacher: Option<PathBuf>,
 }
@@ -79,16 +79,16 @@ pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
   ownvoice prepare corpus --out features
   ownvoice prepare LJSpeech-1.1 people --out features --aligner models/base/aligner.safetensors")]
 pub struct PrepareArguments {
-    /// Corpus folders; their speakers go into one table
+    /// Corpus folders, whose speakers form one table
     #[arg(required = true, num_args = 1..)]
     corpora: Vec<PathBuf>,
     /// Folder for the features
     #[arg(long)]
     out: PathBuf,
-    /// Weights of an aligner, for recordings without phone times: public corpora, espeak's voices. A base voice learns only from what is aligned
+    /// Weights of an aligner, for recordings without phone times, as in public corpora and of espeak-ng; a base is trained only on recordings with phone times
     #[arg(long)]
     aligner: Option<PathBuf>,
-    /// Speakers whose phones are those that the aligner recognises, whatever their texts say, and the speakers made of them: foreign prompts, recordings without a reliable text
+    /// Speakers whose phones the aligner recognises instead of reading them from the text, and the speakers made from them, for foreign or unreliable texts
     #[arg(long, value_delimiter = ',', value_name = "SPEAKERS", requires = "aligner")]
     pseudo_phones: Vec<String>,
 }

@@ -1,13 +1,13 @@
-//! `--feeder-threads`: how batches are made ahead of a training.
+//! `--feeder-threads`: the number of threads of the data loader.
 
 use clap::Args;
 
 use crate::learn::data_loader::DataLoaderConfig;
 
-/// `--feeder-threads`
+/// The argument `--feeder-threads`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct DataLoaderArguments {
-    /// Threads that make batches ahead; 0 makes each when it is needed. The result is the same
+    /// Number of threads that prepare batches ahead, which does not change the result; 0 prepares each batch on demand
     #[arg(long, value_name = "N", default_value_t = DataLoaderConfig::default().threads)]
     feeder_threads: usize,
 }

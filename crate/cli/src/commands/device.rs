@@ -1,52 +1,53 @@
-//! `--device` and `--precision`: where the tensors live, and the precision of their matmuls.
+//! `--device`, `--precision`, `--half` and `--plain`: the device, and how operations are computed.
 
 use burn::prelude::Device;
-use clap::{Args, ValueEnum};
-
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use std::collections::BTreeSet;
 
 use burn_fused::{ComputePlan, Operation, Precision};
 use ownvoice::{Error, Result};
 
-/// `--device`
+/// The argument `--device`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct DeviceArguments {
-    /// Where to compute
+    /// Device to compute on
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: DeviceName,
 }
 
 impl DeviceArguments {
+    /// Opens the device, see [`DeviceName::open`].
     pub fn open(self) -> Result<Device> {
         self.device.open()
     }
 
-    /// As many devices that sum tensors among themselves. Fails with `option-invalid` where they cannot.
+    /// Opens `count` devices that can sum tensors among each other. Fails with `option-invalid` if this device cannot.
     pub fn open_several(self, count: usize) -> Result<Vec<Device>> {
         match self.device {
             #[cfg(feature = "cuda")]
             DeviceName::Cuda => Ok((0..count).map(Device::cuda).collect()),
-            _ => {
-                let what = format!(
-                    "{count} devices: only CUDA's sum among themselves; start ranks with mpirun for others"
-                );
-                Err(Error::option_invalid(what))
-            }
+            _ => Err(Error::option_invalid(format!(
+                "only CUDA supports {count} devices in one process; start ranks with mpirun instead"
+            ))),
         }
     }
 }
 
+/// The name of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DeviceName {
     Cpu,
     Vulkan,
     Cuda,
-    /// Whatever graphics card there is, in the shader language of browsers
+    /// Any graphics card, by WGSL shaders as in browsers
     Webgpu,
 }
 
 impl DeviceName {
-    /// Opens the device. Asking for one that is not built in is an error, never a silent fallback.
+    /// Opens the device. Fails with `device-unavailable` if the build does not support it; there is no silent fallback.
     pub fn open(self) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::flex()),
@@ -56,7 +57,7 @@ impl DeviceName {
             Self::Cuda => Ok(Device::cuda(0)),
             #[cfg(feature = "webgpu")]
             Self::Webgpu => Ok(Device::wgpu(burn::tensor::DeviceKind::default())),
-            #[allow(unreachable_patterns)] // With every feature on, nothing is left.
+            #[allow(unreachable_patterns)] // With all features, the pattern is unreachable.
             other => {
                 let name = other.name();
                 Err(Error::device_unavailable(&name, format!("build with `--features {name}`")))
@@ -64,73 +65,66 @@ impl DeviceName {
         }
     }
 
+    /// Returns the name on the command line.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 }
 
-/// `--precision`
+/// The argument `--precision`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PrecisionArguments {
-    /// Mixed: matmuls in half precision, where the device has it
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: PrecisionName,
+    /// Precision of matmuls; mixed uses half precision and needs a device that supports it
+    #[arg(long, default_value = "f32", value_parser = precision_parser())]
+    pub precision: Precision,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PrecisionName {
-    F32,
-    Mixed,
+/// Returns a parser of the names of precisions.
+fn precision_parser() -> impl TypedValueParser<Value = Precision> {
+    let names = [Precision::F32, Precision::Mixed].map(Precision::name);
+    PossibleValuesParser::new(names).map(|name| Precision::by_name(&name).expect("a possible value"))
 }
 
-impl PrecisionArguments {
-    pub fn get(self) -> Precision {
-        match self.precision {
-            PrecisionName::F32 => Precision::F32,
-            PrecisionName::Mixed => Precision::Mixed,
-        }
-    }
-}
-
-/// `--precision`, `--half` and `--plain`: how operations are computed, by module and by name.
+/// The arguments `--precision`, `--half` and `--plain`, which select how operations are computed.
 #[derive(Debug, Clone, Args)]
 pub struct PlanArguments {
     #[command(flatten)]
     pub precision: PrecisionArguments,
-    /// Paths of the modules that compute in half with --precision mixed [default: encoder,decoder,postnet; of a vocoder: blocks]
+    /// Modules that use half precision with --precision mixed, by path [default: encoder,decoder,postnet; for a vocoder: blocks]
     #[arg(long, value_delimiter = ',', value_name = "PATHS")]
     half: Option<Vec<String>>,
-    /// Operations that plain tensor operations compute and not the fused ones, by name, or "all"
+    /// Operations that are computed by plain tensor operations instead of fused ones, by name, or "all"
     #[arg(long, value_delimiter = ',', value_name = "OPERATIONS")]
     plain: Vec<String>,
 }
 
 impl PlanArguments {
-    /// Fails with `option-invalid` where an operation has no such name.
+    /// Returns the compute plan. Fails with `option-invalid` if an operation is unknown.
     pub fn get(&self) -> Result<ComputePlan> {
         self.over(ComputePlan::from_precision)
     }
 
-    /// The same for a model whose usual plan is another.
-    pub fn over(&self, usual: impl Fn(Precision) -> ComputePlan) -> Result<ComputePlan> {
-        let usual = usual(self.precision.get());
+    /// Returns the compute plan of a model with these defaults. Fails with `option-invalid` if an operation is unknown.
+    pub fn over(&self, defaults: impl Fn(Precision) -> ComputePlan) -> Result<ComputePlan> {
+        let defaults = defaults(self.precision.precision);
         Ok(ComputePlan {
-            half: self.half.clone().unwrap_or(usual.half),
+            half: self.half.clone().unwrap_or(defaults.half),
             plain: operations(&self.plain)?,
-            ..usual
+            ..defaults
         })
     }
 }
 
-/// The operations of these names, or all.
+/// Returns the operations with these names, or all operations for "all".
 fn operations(names: &[String]) -> Result<BTreeSet<Operation>> {
     if names.iter().any(|name| name == "all") {
         return Ok(Operation::ALL.into());
     }
     let known = || Operation::ALL.map(Operation::name).join(", ");
     let one = |name: &String| {
-        Operation::by_name(name)
-            .ok_or_else(|| Error::option_invalid(format!("no operation {name:?}: {} or all", known())))
+        Operation::by_name(name).ok_or_else(|| {
+            Error::option_invalid(format!("there is no operation {name:?}, only {} and all", known()))
+        })
     };
     names.iter().map(one).collect()
 }

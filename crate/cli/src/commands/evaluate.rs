@@ -1,4 +1,4 @@
-//! `ownvoice evaluate`: how near a voice comes to recordings of its speaker, between its anchors.
+//! `ownvoice evaluate`: the similarity of a voice to recordings of its speaker, compared with its anchors.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ use ownvoice::{
   ownvoice evaluate --voice me.ownvoice --reference recordings
   ownvoice evaluate --reference recordings --by-error --json > base.json")]
 pub struct EvaluateArguments {
-    /// A voice file; without it the base itself is evaluated
+    /// Voice file [default: the base itself]
     #[arg(long)]
     voice: Option<PathBuf>,
     /// Folder of the base voice
@@ -36,15 +36,15 @@ pub struct EvaluateArguments {
     /// Other recordings of the speaker: `metadata.csv` of `id|text` and `wavs/id.wav`
     #[arg(long, visible_alias = "clips")]
     reference: PathBuf,
-    /// Sentences to say
+    /// Number of sentences to speak
     ///
-    /// They are taken from the end of the folder: clones learn from its start.
+    /// They are taken from the end of the folder, because clones are trained on its start.
     #[arg(long, default_value_t = 10)]
     sentences: usize,
-    /// Say hard sentences as well, and count faults by kind
+    /// Speak hard sentences too, and count faults by kind
     #[arg(long)]
     by_error: bool,
-    /// Folder for what is compared, as WAV files: target, same-speaker, base, clone
+    /// Folder for the compared speech as WAV files: target, same-speaker, base, clone
     #[arg(long)]
     wavs: Option<PathBuf>,
     #[command(flatten)]
@@ -68,20 +68,20 @@ pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> 
             (format!("hard_sentences.{}", fault.name().replace(' ', "_")), spoken.with_fault(fault).into())
         }));
         figures.insert("hard_sentences.phoneme_error_rate".into(), spoken.phoneme_error_rate().into());
-        let of_sentence = |(text, faults): (&&str, Vec<Fault>)| {
+        let lines = |(text, faults): (&&str, Vec<Fault>)| {
             faults.into_iter().map(|fault| format!("{}: {text}", fault.name())).collect::<Vec<_>>()
         };
-        faulty = HARD_SENTENCES.iter().zip(spoken.faults).flat_map(of_sentence).collect();
+        faulty = HARD_SENTENCES.iter().zip(spoken.faults).flat_map(lines).collect();
     }
     if let Some(folder) = &arguments.wavs {
         write_wavs(folder, &base, &voice, &evaluation, &clone, &unadapted)?;
     }
     faulty.iter().for_each(|line| console.note(line));
-    let of = |name: &str| figures[name].as_f64().unwrap_or(f64::NAN);
-    let mut text: String = figures.keys().map(|name| format!("{name:<32} {:>9.3}\n", of(name))).collect();
+    let figure = |name: &str| figures[name].as_f64().unwrap_or(f64::NAN);
+    let mut text: String = figures.keys().map(|name| format!("{name:<32} {:>9.3}\n", figure(name))).collect();
     text += &format!(
-        "the clone stands at {:.0} % of the base's distance to the speaker",
-        100.0 * of("distance.clone") / of("distance.base")
+        "the clone's distance to the speaker is {:.0} % of the base's",
+        100.0 * figure("distance.clone") / figure("distance.base")
     );
     console.result(&figures, text);
     Ok(())

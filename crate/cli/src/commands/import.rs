@@ -1,4 +1,4 @@
-//! `ownvoice import`: checkpoints and bases that were made elsewhere.
+//! `ownvoice import`: imports checkpoints and bases.
 
 use burn::prelude::Device;
 use clap::Args;
@@ -24,7 +24,7 @@ use ownvoice::{
   ownvoice say --base models/nvidia --text \"Hello.\" --out hello.wav
   ownvoice import downloads/lips --out models/lips")]
 pub struct ImportArguments {
-    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt; or a folder with a base of lips
+    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt, or the folder of a base of lips
     from: PathBuf,
     /// Folder for the model, for `say --base` or `lips say --base`
     #[arg(long)]
@@ -32,9 +32,9 @@ pub struct ImportArguments {
 }
 
 pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
-    let of_lips = arguments.from.is_dir();
-    output::check(&arguments.out, if of_lips { Made::LipBase } else { Made::Attention }, console)?;
-    if of_lips {
+    let is_lip_base = arguments.from.is_dir();
+    output::check(&arguments.out, if is_lip_base { Made::LipBase } else { Made::Attention }, console)?;
+    if is_lip_base {
         return import_lips(arguments, console);
     }
     let imported = Imported::read(&arguments.from)?;
@@ -48,7 +48,7 @@ pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
         speaker: 0,
         device,
     };
-    // In full precision, as it came: so much is not downloaded by a page.
+    // In full precision, as in the checkpoint, because no page downloads this model.
     let bytes = pollster::block_on(voice.serialize(Storage::Full))?;
     let path = arguments.out.join(AttentiveVoice::FILE);
     files::write(&path, &bytes)?;

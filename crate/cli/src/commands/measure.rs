@@ -1,4 +1,4 @@
-//! `ownvoice measure`: what a base is worth, into its manifest. The last step of `ownvoice recipe`.
+//! `ownvoice measure`: measures a base and writes the results into its manifest. It is the last step of `ownvoice recipe`.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ pub struct MeasureArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Corpus folder of engines, with the held-out voices
+    /// Corpus folder of speech engines with the held-out voices
     #[arg(long, required_unless_present = "people")]
     corpus: Option<PathBuf>,
     /// Corpus folder of people, as `corpus --people` makes it
     #[arg(long)]
     people: Option<PathBuf>,
-    /// Folder for what is compared, as WAV files by speaker, for external evaluators
+    /// Folder for the compared speech as WAV files by speaker, for external evaluators
     #[arg(long)]
     wavs: Option<PathBuf>,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The command line. Every command is a thin layer over the library: it turns arguments into a configuration, and what comes back into output.
+//! The command line. Each verb converts its arguments into a configuration, calls the library, and prints the result.
 
 mod aligner;
 mod clone;
@@ -34,14 +34,14 @@ use burn_fused::ranks::Ranks;
 use console::{Console, print_error, print_json_error};
 use ownvoice::Result;
 
-/// Speech in your own voice, learned from one minute of it on your own machine
+/// Clone your voice from one minute of speech, on your own machine
 #[derive(Parser)]
 #[command(name = "ownvoice", version, disable_help_subcommand = true)]
 struct Arguments {
-    /// Print results as JSON, one object a line, and an error as {"error": {"code", "message"}}
+    /// Print results as JSON, one object per line, and an error as {"error": {"code", "message"}}
     #[arg(long, global = true, display_order = 1000)]
     json: bool,
-    /// Print neither notes nor progress, and results only with --json
+    /// Print no notes and no progress, and results only with --json
     #[arg(long, short, global = true, display_order = 1001)]
     quiet: bool,
     #[command(subcommand)]
@@ -50,23 +50,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Learn a voice from about a minute of recordings
+    /// Clone a voice from about a minute of recordings
     Clone(clone::CloneArguments),
     /// Speak a text
     Say(say::SayArguments),
-    /// Measure how near a voice is to its speaker
+    /// Measure how similar a voice is to its speaker
     Evaluate(evaluate::EvaluateArguments),
-    /// Show recordings as spectrograms, one under the other
+    /// Draw the spectrograms of recordings, one below the other
     Spectrogram(spectrogram::SpectrogramArguments),
-    /// Make a recording again from its spectrogram alone: what a vocoder costs
+    /// Resynthesise a recording from its spectrogram, to measure the loss by the vocoder
     Vocode(vocoder::VocodeArguments),
-    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
+    /// Make a base by the recipe: corpus, features, aligner, base, vocoder, speaker encoder, measurement; resumable
     Recipe(recipe::RecipeArguments),
     /// Make a multi-speaker corpus from the installed speech engines (flite, festival, espeak-ng)
     Corpus(data::CorpusArguments),
-    /// Turn a corpus (LJSpeech, LibriTTS or VCTK layout, or our own) into features to train on
+    /// Prepare features for training from a corpus in the layout of LJSpeech, LibriTTS, VCTK or `ownvoice corpus`
     Prepare(data::PrepareArguments),
-    /// Train the recogniser that finds when each phone of a recording is spoken
+    /// Train the phone recogniser of the forced aligner
     TrainAligner(aligner::TrainArguments),
     /// Train a base voice; resumable
     Pretrain(pretraining::PretrainArguments),
@@ -74,28 +74,28 @@ enum Command {
     TrainVocoder(vocoder::TrainVocoderArguments),
     /// Train the encoder that distinguishes speakers; resumable
     TrainSpeakerEncoder(speaker_encoder::TrainArguments),
-    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a base of lips that was trained elsewhere
+    /// Import NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a base of lips
     Import(import::ImportArguments),
-    /// Speech from silent videos of a face: prepare videos, or draw a corpus of them; needs the program ffmpeg
+    /// Synthesise speech from silent videos of a face, and train the models for it; needs the program ffmpeg
     Lips(lips::LipsVerb),
-    /// Measure a base by cloning the held-out voices, and write the figures into its manifest
+    /// Measure a base by cloning the held-out voices, and write the results into its manifest
     Measure(measure::MeasureArguments),
-    /// Measure the aligner on voices whose phone times are known
+    /// Measure the aligner on voices with known phone times
     VerifyAligner(aligner::VerifyArguments),
     /// Measure the speaker encoder on speakers that it was not trained on
     VerifySpeakers(speaker_encoder::VerifyArguments),
-    /// Show where a training step's time goes, module by module
+    /// Profile a training step, module by module
     Profile(profile::ProfileArguments),
-    /// Find a fault of precision: overflows, operations that differ from their reference, runs that are not the same
+    /// Find faults of precision: overflows, operations that differ from their reference, differences between runs
     Precision(precision::PrecisionVerb),
-    /// Print a script that completes this command in a shell
+    /// Print a completion script for a shell
     Completions(pages::CompletionsArguments),
-    /// Print the manual page, or write one for each verb
+    /// Print the manual page, or write one per verb
     Man(pages::ManArguments),
 }
 
 impl Command {
-    /// Whether several ranks share its work.
+    /// Returns whether several ranks share the work of this verb.
     fn is_shared(&self) -> bool {
         match self {
             Self::Pretrain(_) | Self::TrainVocoder(_) | Self::Profile(_) => true,
@@ -105,7 +105,7 @@ impl Command {
     }
 }
 
-/// Verbs as `--help` groups them.
+/// The groups of verbs in `--help`.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
     (
@@ -126,7 +126,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Set up a shell", &["completions", "man"]),
 ];
 
-/// The command with its verbs grouped, which clap cannot do by itself.
+/// Returns the command with its verbs in groups, which clap does not support.
 fn command() -> clap::Command {
     let command = Arguments::command();
     let mut verbs = String::new();
@@ -141,7 +141,7 @@ fn command() -> clap::Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
     ))
-    .after_help("`ownvoice VERB --help` has the options of a verb, and examples.")
+    .after_help("`ownvoice VERB --help` shows the options of a verb and examples.")
 }
 
 /// Runs the command line.
@@ -150,7 +150,7 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
-    // This thread works in the pool as well: otherwise it would sleep through each of a step's matmuls, and waking costs as much as a small one takes.
+    // This thread is part of the pool. Otherwise it would sleep during each matmul of a step, and waking it takes as long as a small matmul.
     rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
     let ranks = match ranks::join(arguments.command.is_shared()) {
         Ok(ranks) => ranks,
@@ -159,7 +159,7 @@ pub fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // One rank speaks for all.
+    // Only the first rank prints.
     let console = Console::new(arguments.json && ranks.is_first(), arguments.quiet || !ranks.is_first());
     match run_command(&arguments.command, &ranks, &console) {
         Ok(()) => {
@@ -174,7 +174,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Help and version are printed; a line that cannot be parsed is an error, in JSON if `--json` is given.
+/// Prints help or version, or the error of arguments that cannot be parsed, as JSON if `--json` is given.
 fn refuse(error: &clap::Error) -> ExitCode {
     let is_error = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_error && std::env::args().any(|argument| argument == "--json") {
@@ -182,7 +182,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
         let reason = message.split("\n\nUsage: ").next().unwrap_or_default();
         print_json_error("usage", reason.trim().trim_start_matches("error: "));
     } else {
-        let _ = error.print(); // A closed standard error leaves no place for this failure either.
+        let _ = error.print(); // A failure cannot be reported, because standard error is closed.
     }
     ExitCode::from(error.exit_code() as u8)
 }
@@ -219,7 +219,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
-    fn the_definition_holds_together() {
+    fn the_definition_is_consistent() {
         command().debug_assert();
     }
 
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(grouped.into_iter().collect::<BTreeSet<_>>(), verbs);
     }
 
-    /// All verbs and, behind `lips` and `precision`, their own verbs, each with the words that call it.
+    /// Returns all verbs, including those of `lips` and `precision`, each with its full name.
     fn verbs() -> Vec<(String, clap::Command)> {
         fn below(words: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
             let verbs = command.get_subcommands();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verb_and_each_option_is_explained() {
+    fn each_verb_and_each_option_has_a_help_text() {
         let verbs = verbs();
         assert!(verbs.iter().any(|(words, _)| words == "ownvoice lips say"));
         for (words, verb) in verbs {
@@ -262,9 +262,9 @@ mod tests {
         }
     }
 
-    /// The same flag has the same type everywhere, and the same help unless it names a file, which is another one for each verb.
+    /// A flag has the same type in all verbs, and the same help text unless it is a path.
     #[test]
-    fn one_flag_is_one_thing() {
+    fn a_flag_means_the_same_in_all_verbs() {
         let path = clap::value_parser!(std::path::PathBuf).type_id();
         let mut flags: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
         for (words, verb) in verbs() {
@@ -275,22 +275,21 @@ mod tests {
                 flags.entry(flag.to_string()).or_default().insert((format!("{kind:?}"), help));
             }
             let kinds = verb.get_positionals().count();
-            assert!(kinds <= 1, "{words}: one kind of input has no flag");
+            assert!(kinds <= 1, "{words}: at most one input has no flag");
         }
-        // `corpus --people` makes the folder that others are given, and each model has presets of its own.
+        // `corpus --people` makes the folder that other verbs read, and each model has its own presets.
         let own = ["people", "preset"];
         let several: Vec<_> =
             flags.iter().filter(|(flag, things)| things.len() > 1 && !own.contains(&flag.as_str())).collect();
         assert!(several.is_empty(), "{several:#?}");
     }
 
-    /// Every example of every verb is understood.
     #[test]
-    fn examples_are_understood() {
+    fn all_examples_can_be_parsed() {
         for (_, verb) in verbs() {
             for line in verb.get_after_help().map(ToString::to_string).unwrap_or_default().lines().skip(1) {
                 let line = line.trim().split(['>', '|']).next().unwrap();
-                // A text between quotes is one word.
+                // A quoted text is one word.
                 let words = line.split('"').enumerate().flat_map(|(index, piece)| match index % 2 {
                     0 => piece.split_whitespace().collect(),
                     _ => vec![piece],

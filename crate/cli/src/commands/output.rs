@@ -1,4 +1,5 @@
-//! Where a verb writes: tried before anything is read, and replaced only by what is of its own kind (docs/decisions/0095-existing-outputs.md).
+//! Checks the output path of a verb before it reads anything. An existing output is replaced only by output of the same kind, so that a mistyped path destroys
+//! nothing.
 
 use std::{
     fs::{self, File},
@@ -13,7 +14,7 @@ use ownvoice::{
     voice::{AttentiveVoice, folder::MANIFEST},
 };
 
-/// What a verb makes: a file, or a folder of files.
+/// The kind of an output: a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
     Voice,
@@ -27,14 +28,14 @@ pub enum Made {
     People,
     Features,
     LipFeatures,
-    /// Files that others may lie beside.
+    /// A folder that may also contain other files.
     Files,
 }
 use Made::{
     Attention, Base, Corpus, Features, Files, LipBase, LipFeatures, People, Png, Voice, Wav, Weights,
 };
 
-/// Enough of a file for its kind: a voice names its format early on.
+/// The number of bytes that identify the kind of a file. A voice file names its format early.
 const BEGINNING: u64 = 1 << 16;
 
 impl Made {
@@ -59,7 +60,7 @@ impl Made {
         matches!(self, Voice | Weights | Wav | Png)
     }
 
-    /// What a file holds, by its beginning.
+    /// Returns the kind of a file from its first bytes.
     fn of_file(beginning: &[u8]) -> Option<Self> {
         let holds = |words: &[u8]| beginning.windows(words.len()).any(|window| window == words);
         match beginning {
@@ -73,7 +74,7 @@ impl Made {
         }
     }
 
-    /// What a folder holds, by the file that names the others.
+    /// Returns the kind of a folder from the name of its index file.
     fn of_folder(folder: &Path) -> Result<Option<Self>> {
         let has = |name: &str| folder.join(name).is_file();
         if has(MANIFEST) {
@@ -92,19 +93,19 @@ impl Made {
     }
 }
 
-/// Asked before a verb does anything else: whether it can write there, and may. What is replaced is said.
+/// Checks that a verb can write to `path` and may replace what is there, and reports a replacement as a note.
 ///
 /// # Errors
-/// `io` where nothing can be written, `option-invalid` where something else lies there.
+/// Fails with `io` if the path cannot be written, and with `option-invalid` if it has content of another kind.
 pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
     let refused = |found: &str| {
         Err(Error::option_invalid(format!(
-            "{} holds {found}, and {} would replace it: move it away, or name another place",
+            "{} holds {found}, and {} would replace it; move it away or choose another path",
             path.display(),
             made.name()
         )))
     };
-    // A training makes the folder of its weights; any other file goes where there is one.
+    // A training creates the folder of its weights. Other files need an existing folder.
     let parent = path.parent().filter(|folder| made == Weights && !folder.as_os_str().is_empty());
     parent.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
     let found = if made.is_file() {
@@ -128,7 +129,7 @@ pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// Of a file, or nothing where there is none.
+/// Returns the first bytes of a file, or none if there is no file.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match File::open(path) {
@@ -152,9 +153,10 @@ mod tests {
     fn a_file_is_replaced_by_its_own_kind_only() {
         let folder = tempfile::tempdir().unwrap();
         let base = voice::Base::open("../../models/base", &burn::prelude::Device::flex()).unwrap();
-        let stored = |said| pollster::block_on(serialize(Tensors::new(), Storage::Half, said)).unwrap();
+        let stored =
+            |metadata| pollster::block_on(serialize(Tensors::new(), Storage::Half, metadata)).unwrap();
         let files = [
-            (Some(Voice), voice::Voice::unadapted(&base).save(&base).unwrap()),
+            (Some(Voice), voice::Voice::unadapted(&base).save().unwrap()),
             (Some(Weights), stored(Metadata::new())),
             (Some(Weights), fs::read("../../models/base/aligner.safetensors").unwrap()),
             (Some(Wav), wav::write(&[0.0; 10], 16_000)),
@@ -169,7 +171,7 @@ mod tests {
                 assert_eq!(code.is_none(), found == Some(made), "{made:?} over {found:?}");
                 assert!(code.is_none_or(|code| code == "option-invalid"));
             }
-            assert_eq!(fs::read(&path).unwrap(), bytes, "trying changes nothing");
+            assert_eq!(fs::read(&path).unwrap(), bytes, "the check changes nothing");
         }
         fs::write(&path, []).unwrap();
         check(&path, Wav, &quiet()).unwrap();
@@ -198,7 +200,7 @@ mod tests {
                 );
             }
             check(folder.path(), Files, &quiet()).unwrap();
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "trying leaves nothing");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the check leaves nothing");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `ownvoice completions` and `ownvoice man`, made from the definition of the command line.
+//! `ownvoice completions` and `ownvoice man`, which are generated from the definition of the command line.
 
 use std::{
     io::Write,
@@ -22,12 +22,12 @@ use ownvoice::{Error, Result, files};
   ownvoice completions bash > ~/.local/share/bash-completion/completions/ownvoice
   ownvoice completions zsh > ~/.zfunc/_ownvoice")]
 pub struct CompletionsArguments {
-    /// The shell that the script is for
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// The script is printed whatever the form of results: a shell reads it.
+/// Prints the script, also with `--json`, because a shell reads it.
 pub fn completions(arguments: &CompletionsArguments) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command(), "ownvoice", &mut script);
@@ -39,14 +39,14 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<()> {
   ownvoice man | man -l -
   ownvoice man --out ~/.local/share/man/man1")]
 pub struct ManArguments {
-    /// Folder for a page of the command and one of each verb
+    /// Folder for the page of the command and of each verb
     #[arg(long)]
     out: Option<PathBuf>,
 }
 
 pub fn man(arguments: &ManArguments, console: &Console) -> Result<()> {
     let mut command = command();
-    command.build(); // Gives each verb its full name.
+    command.build(); // Sets the full name of each verb.
     let Some(folder) = &arguments.out else { return print(&page(Man::new(command))?) };
     output::check(folder, Made::Files, console)?;
     let write = |name: &str, page: Vec<u8>| -> Result<PathBuf> {

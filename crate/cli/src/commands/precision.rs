@@ -1,4 +1,4 @@
-//! `ownvoice precision`: what overflows, which operation differs from its reference, what two runs do not share.
+//! `ownvoice precision`: finds overflows, operations that differ from their reference, and differences between runs.
 
 use std::path::{Path, PathBuf};
 
@@ -18,14 +18,17 @@ use crate::{
 use burn_fused::{
     ComputePlan, Mode,
     precision::{
-        Comparison, Dump, Replayer, Statistics, first_fault,
+        Dump, Replayer, Statistics, first_fault,
         report::{report, side},
         to_the_end,
     },
 };
 use ownvoice::{
     Error, Result,
-    check::step_dump::{Side, StepConfig, bisect_steps, compare_steps, sample_features},
+    check::{
+        compare_steps::{ComparedSteps, bisect_steps, compare_steps},
+        step_dump::{Side, StepConfig, sample_features},
+    },
     features::Features,
     files,
     voice::Base,
@@ -47,67 +50,67 @@ pub struct PrecisionVerb {
 
 #[derive(Subcommand)]
 enum PrecisionCommand {
-    /// Run one training step on the CPU, in f32 and unfused, and as asked; list what differs, the first divergence first
+    /// Compare a training step with one on the CPU in f32 without fused operations; list the differences, the first divergence first
     #[command(after_help = "Examples:
   ownvoice precision compare --device vulkan --precision mixed
   ownvoice precision compare --plant sign:decoder.second:lstm:w_hh --json")]
     Compare(CompareArguments),
-    /// Name the smallest set of fused operations without which the step no longer differs
+    /// Find the smallest set of fused operations without which the step no longer differs
     #[command(after_help = "Examples:
   ownvoice precision bisect --device vulkan
   ownvoice precision bisect --plant sign:decoder.second:lstm:w_hh")]
     Bisect(StepArguments),
-    /// List the modules that half precision serves, and compare again with those alone
+    /// Propose the modules for half precision, and compare again with only these
     #[command(after_help = "Examples:
   ownvoice precision propose --device cuda
   ownvoice precision propose --device vulkan --json")]
     Propose(StepArguments),
-    /// Count magnitudes of a step: largest, zeros, values below f16's range, NaN and infinities
+    /// Show statistics of magnitudes: the largest, zeros, values below the range of f16, NaN and infinities
     #[command(after_help = "Examples:
   ownvoice precision statistics --precision mixed
   ownvoice precision statistics --device vulkan --json")]
     Statistics(StepArguments),
-    /// Name the first operation at fault in the dump of a step
+    /// Find the first operation at fault in the dump of a step
     #[command(after_help = "Examples:
   ownvoice precision fault run/step-000123.safetensors
   ownvoice precision fault run/step-000123.safetensors --json")]
     Fault(FaultArguments),
-    /// Show what two runs do not share: configuration, weights, data order, seed, precision, loss scale
+    /// Show the differences of two runs in configuration, weights, data order, seed, precision and loss scale
     #[command(after_help = "Examples:
   ownvoice precision preflight run-a run-b
   ownvoice precision preflight run-a run-b --json")]
     Preflight(PreflightArguments),
 }
 
-/// The step, and how it is computed.
+/// The arguments of a training step.
 #[derive(Args)]
 struct StepArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Features that the batch is drawn from; without, speech-like noise
+    /// Folder of features for the batch [default: speech-like noise]
     #[arg(long)]
     data: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
     plan: PlanArguments,
-    /// Windows of a batch
+    /// Number of windows in a batch
     #[arg(long, default_value_t = 2)]
     batch: usize,
-    /// Frames of a window
+    /// Length of a window in frames
     #[arg(long, default_value_t = 64)]
     window: usize,
-    /// Batch statistics, as in pretraining; without, running ones, as in cloning
+    /// Use batch statistics, as in pretraining, instead of running statistics, as in cloning
     #[arg(long)]
     pretraining: bool,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The least cosine that passes
+    /// Minimum cosine that passes
     #[arg(long, default_value_t = 0.98)]
     cosine: f64,
-    /// Plant a fault, as a drill: overflow:MODULE:OPERATION, sign:MODULE:OPERATION:INPUT or nan:MODULE:OPERATION:INPUT, of the input's gradient
+    /// Plant a fault for a drill: overflow:MODULE:OPERATION, sign:MODULE:OPERATION:INPUT or nan:MODULE:OPERATION:INPUT, of the input's gradient
     #[arg(long)]
     plant: Vec<String>,
 }
@@ -116,7 +119,7 @@ struct StepArguments {
 struct CompareArguments {
     #[command(flatten)]
     step: StepArguments,
-    /// List every tensor, and not only those that do not pass
+    /// List all tensors, not only those that fail
     #[arg(long)]
     all: bool,
     /// Folder for both dumps
@@ -126,7 +129,7 @@ struct CompareArguments {
 
 #[derive(Args)]
 struct FaultArguments {
-    /// A dump: step-NNNNNN.safetensors of a run's folder, or of `compare --out`
+    /// Dump: step-NNNNNN.safetensors of a run folder, or a file of `compare --out`
     dump: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
@@ -150,7 +153,7 @@ pub fn precision(arguments: &PrecisionVerb, console: &Console) -> Result<()> {
     }
 }
 
-/// Both sides of a comparison, loaded.
+/// The two sides of a comparison.
 struct Bench {
     on_cpu: Base,
     on_device: Base,
@@ -179,7 +182,7 @@ impl Bench {
             )));
         }
         if !(0.0..=1.0).contains(&arguments.cosine) {
-            return Err(Error::option_invalid("a cosine that passes lies between 0 and 1"));
+            return Err(Error::option_invalid("the minimum cosine must be between 0 and 1"));
         }
         let features = match &arguments.data {
             Some(folder) => Features::load(folder)?,
@@ -200,19 +203,19 @@ impl Bench {
         })
     }
 
-    /// On the CPU, in f32, nothing fused.
+    /// Returns the reference: the CPU in f32 without fused operations.
     fn reference(&self) -> Side<'_> {
         let (model, device) = (&self.on_cpu.model, &self.on_cpu.device);
         Side { model, device, name: "cpu", plan: ComputePlan::reference() }
     }
 
-    /// As asked, but for the plan.
+    /// Returns the device under test with a compute plan.
     fn found(&self, plan: ComputePlan) -> Side<'_> {
         let (model, device) = (&self.on_device.model, &self.on_device.device);
         Side { model, device, name: &self.name, plan }
     }
 
-    fn compare(&self, plan: ComputePlan) -> Result<(Dump, Dump, Comparison)> {
+    fn compare(&self, plan: ComputePlan) -> Result<ComparedSteps> {
         let (reference, found) = (self.reference(), self.found(plan));
         pollster::block_on(compare_steps(
             &reference,
@@ -228,7 +231,7 @@ impl Bench {
 fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
     arguments.out.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let bench = Bench::open(&arguments.step)?;
-    let (reference, found, comparison) = bench.compare(bench.plan.clone())?;
+    let ComparedSteps { reference, found, comparison } = bench.compare(bench.plan.clone())?;
     if let Some(folder) = &arguments.out {
         files::write(&folder.join("a.safetensors"), reference.serialize())?;
         files::write(&folder.join("b.safetensors"), found.serialize())?;
@@ -262,11 +265,13 @@ fn bisect(arguments: &StepArguments, console: &Console) -> Result<()> {
 fn propose_half(arguments: &StepArguments, console: &Console) -> Result<()> {
     let bench = Bench::open(arguments)?;
     if bench.plan.precision == burn_fused::Precision::F32 {
-        return Err(Error::option_invalid("a list of modules in half is proposed for --precision mixed"));
+        return Err(Error::option_invalid(
+            "modules for half precision are proposed only for --precision mixed",
+        ));
     }
-    let (_, found, comparison) = bench.compare(bench.plan.clone())?;
+    let ComparedSteps { found, comparison, .. } = bench.compare(bench.plan.clone())?;
     let half = propose(&comparison, &found);
-    let (_, _, after) = bench.compare(ComputePlan { half: half.clone(), ..bench.plan.clone() })?;
+    let after = bench.compare(ComputePlan { half: half.clone(), ..bench.plan.clone() })?.comparison;
     let text = format!(
         "with {}: {}\n--half {}: {}",
         bench.plan.half.join(","),
@@ -287,20 +292,19 @@ fn statistics(arguments: &StepArguments, console: &Console) -> Result<()> {
     let bench = Bench::open(arguments)?;
     let dump = pollster::block_on(bench.found(bench.plan.clone()).dump(&bench.features, &bench.step))?;
     let scale = dump.about.loss_scale;
-    let of = |values: Vec<f32>| Statistics::from_values(&values);
+    let statistics = |values: Vec<f32>| Statistics::from_values(&values);
     let calls = dump.calls.iter().flat_map(|record| {
         let name = format!("{}: {}", record.call.path, record.call.operation.name());
-        let gradient = record.gradient.clone().map(|gradient| of(gradient.times(scale).values));
-        let output = (format!("{name}, output"), of(record.output.values.clone()));
+        let gradient = record.gradient.clone().map(|gradient| statistics(gradient.times(scale).values));
+        let output = (format!("{name}, output"), statistics(record.output.values.clone()));
         [Some(output), gradient.map(|gradient| (format!("{name}, gradient of the output"), gradient))]
     });
-    let gradients = dump
-        .gradients
-        .iter()
-        .map(|(path, values)| Some((format!("{path}, gradient"), of(values.clone().times(scale).values))));
+    let gradients = dump.gradients.iter().map(|(path, values)| {
+        Some((format!("{path}, gradient"), statistics(values.clone().times(scale).values)))
+    });
     let rows: Vec<(String, Statistics)> = calls.chain(gradients).flatten().collect();
     let heading = format!(
-        "{}; gradients times the loss' scale of {scale}\n{:<64} {:>10} {:>8} {:>10} {:>6} {:>6}",
+        "{}; gradients times the loss scale of {scale}\n{:<64} {:>10} {:>8} {:>10} {:>6} {:>6}",
         side(&dump.about),
         "",
         "largest",
@@ -329,7 +333,7 @@ fn fault(arguments: &FaultArguments, console: &Console) -> Result<()> {
     let device = arguments.device.open()?;
     let replayer = Replayer { plan: dump.about.plan.clone(), device, loss_scale: dump.about.loss_scale };
     let culprit = pollster::block_on(first_fault(&dump, &replayer))?;
-    let text = culprit.as_ref().map_or("everything in it is a number".to_string(), ToString::to_string);
+    let text = culprit.as_ref().map_or("it has no non-finite values".to_string(), ToString::to_string);
     console.result(&json!({"fault": culprit, "text": text, "step": dump.about}), &text);
     Ok(())
 }
@@ -357,7 +361,7 @@ fn show_preflight(arguments: &PreflightArguments, console: &Console) -> Result<(
     Ok(())
 }
 
-/// As much of a fact as fits a column; JSON has all of it.
+/// Shortens a fact to the width of a column. The JSON has it in full.
 fn short(fact: &str) -> String {
     const COLUMN: usize = 38;
     match fact.char_indices().nth(COLUMN) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{
     console::Console,
@@ -16,22 +16,6 @@ use crate::{
 use burn_fused::ranks::Ranks;
 use ownvoice::Result;
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PresetName {
-    Small,
-    Tacotron2,
-    Tiny,
-}
-
-/// How text and sound are brought together.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PathName {
-    /// By known durations: the base voice
-    Durations,
-    /// By location-sensitive attention: classic Tacotron 2
-    Attention,
-}
-
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice pretrain --data features --out models/base --resume
@@ -40,40 +24,40 @@ pub struct PretrainArguments {
     /// Features that `ownvoice prepare` wrote
     #[arg(long)]
     data: PathBuf,
-    /// Folder for the base voice; the aligner must be in it
+    /// Folder for the base voice, which contains the aligner
     #[arg(long)]
     out: PathBuf,
     /// Sizes of the model
     #[arg(long, value_enum, default_value = "small")]
-    preset: PresetName,
-    /// How text and sound are brought together
+    preset: Preset,
+    /// How symbols are aligned with frames
     #[arg(long, value_enum, default_value = "durations")]
-    path: PathName,
-    /// Steps of the training
+    path: AlignmentPath,
+    /// Number of training steps
     #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
-    /// Windows of a batch
+    /// Number of windows in a batch
     #[arg(long, default_value_t = Hyperparameters::base().batch)]
     batch: usize,
-    /// Learning rate at the start
+    /// Initial learning rate
     ///
-    /// It falls to a twentieth.
+    /// It falls to a twentieth of this value.
     #[arg(long, default_value_t = Hyperparameters::base().rate_start)]
     rate: f64,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = Hyperparameters::base().seed)]
     seed: u64,
-    /// Folder of a base that training begins with
+    /// Folder of a base whose weights are the initial ones
     #[arg(long)]
     from: Option<PathBuf>,
-    /// Share of that base in the weights that are written, 0 to 1
+    /// Share of the initial weights in the weights that are written, 0 to 1
     ///
-    /// They are averaged: what the base could and the features do not teach is kept.
+    /// Both are averaged, to keep what the base has learned from other data.
     #[arg(long, default_value_t = 0.0, requires = "from")]
     start_share: f32,
-    /// Learn one vector that is added to those of all speakers but the engines'
+    /// Learn a domain embedding of people: one vector that is added to those of all speakers except speech engines
     ///
-    /// What recordings of people have in common is learned once; in the end each of their vectors has taken it in.
+    /// It learns what recordings of people have in common. At the end it is added to each of their vectors.
     #[arg(long)]
     mark_people: bool,
     #[command(flatten)]
@@ -82,8 +66,8 @@ pub struct PretrainArguments {
 
 pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     let made = match arguments.path {
-        PathName::Durations => Made::Base,
-        PathName::Attention => Made::Attention,
+        AlignmentPath::Durations => Made::Base,
+        AlignmentPath::Attention => Made::Attention,
     };
     output::check(&arguments.out, made, console)?;
     let PretrainArguments {
@@ -100,15 +84,6 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
         mark_people,
         training,
     } = arguments;
-    let preset = match preset {
-        PresetName::Small => Preset::Small,
-        PresetName::Tacotron2 => Preset::Tacotron2,
-        PresetName::Tiny => Preset::Tiny,
-    };
-    let path = match path {
-        PathName::Durations => AlignmentPath::Durations,
-        PathName::Attention => AlignmentPath::Attention,
-    };
     let hyperparameters = Hyperparameters {
         steps: *steps,
         batch: *batch,
@@ -119,10 +94,16 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
     };
     training.train(&hyperparameters, out, ranks, console, |training, report| {
         let (data, out, from) = (data.clone(), out.clone(), from.clone());
-        let (start_share, mark_people) = (*start_share, *mark_people);
-        crate::pretrain::pretrain(
-            &PretrainConfig { data, out, preset, path, from, start_share, mark_people, training },
-            report,
-        )
+        let config = PretrainConfig {
+            data,
+            out,
+            preset: *preset,
+            path: *path,
+            from,
+            average_weight: *start_share,
+            domain_embedding: *mark_people,
+            training,
+        };
+        crate::pretrain::pretrain(&config, report)
     })
 }

@@ -1,4 +1,4 @@
-//! `ownvoice profile`: where a training step's time goes, module by module.
+//! `ownvoice profile`: the time of each module in a training step.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,13 @@ use super::{
     console::Console,
     data_loader::DataLoaderArguments,
     device::{DeviceArguments, PrecisionArguments},
-    lips::PresetName,
     profile_lips::{self, LipRun},
     profile_tables::{loader_table, rows},
 };
-use crate::check::loader::{LoaderProfile, profile_loaders};
+use crate::{
+    check::loader::{LoaderProfile, profile_loaders},
+    lips::train::LipPreset,
+};
 use burn_fused::ranks::Ranks;
 use ownvoice::{
     Result,
@@ -33,32 +35,32 @@ use ownvoice::{
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
-    /// Windows of a batch
+    /// Number of windows in a batch
     ///
-    /// 8 unless given, or 4 of lips.
+    /// The default is 8, or 4 with --lips-preset.
     #[arg(long)]
     batch: Option<usize>,
-    /// Frames of a window
+    /// Length of a window in frames
     ///
-    /// 128 unless given, or 256 of lips.
+    /// The default is 128, or 256 with --lips-preset.
     #[arg(long)]
     window: Option<usize>,
-    /// Runs that are timed, after three that are not
+    /// Number of timed runs, after three that are not timed
     #[arg(long, default_value_t = ProfileOptions::default().runs)]
     runs: usize,
-    /// Batch statistics, as in pretraining; without, running ones, as in cloning
+    /// Use batch statistics, as in pretraining, instead of running statistics, as in cloning
     #[arg(long)]
     pretraining: bool,
-    /// A model of lips in place of the base
+    /// Profile a model of lips instead of the base
     ///
-    /// Whole steps are timed too, on noise or on features, and decoding on the device beside decoding that the host steps.
+    /// Whole steps are timed too, on noise or on features, and decoding on the device is compared with decoding step by step from the host.
     #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]
-    lips_preset: Option<PresetName>,
+    lips_preset: Option<LipPreset>,
     #[command(flatten)]
     precision: PrecisionArguments,
     /// Features that `ownvoice prepare` or `ownvoice lips prepare` wrote
     ///
-    /// Given them, whole steps are timed on them too, with the blocking loader and with the loader: how long they wait for their batches.
+    /// Whole steps are timed on them too, with the blocking data loader and with threads, to measure how long they wait for their batches.
     #[arg(long, requires = "learner")]
     data: Option<PathBuf>,
     #[command(flatten)]
@@ -68,14 +70,20 @@ pub struct ProfileArguments {
 pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     let &ProfileArguments { batch, window, runs, pretraining, precision, lips_preset, .. } = arguments;
     if let Some(preset) = lips_preset {
-        let (data, loader, precision) = (arguments.data.clone(), arguments.loader.get(), precision.get());
+        let (data, loader, precision) = (arguments.data.clone(), arguments.loader.get(), precision.precision);
         let run = LipRun { preset, batch, window, runs, precision, loader, data };
         return profile_lips::profile(&run, &arguments.device.open()?, console);
     }
-    let standard = ProfileOptions::default();
-    let (batch, window) = (batch.unwrap_or(standard.batch), window.unwrap_or(standard.window));
-    let options =
-        ProfileOptions { batch, window, runs, pretraining, precision: precision.get(), ranks: ranks.clone() };
+    let defaults = ProfileOptions::default();
+    let (batch, window) = (batch.unwrap_or(defaults.batch), window.unwrap_or(defaults.window));
+    let options = ProfileOptions {
+        batch,
+        window,
+        runs,
+        pretraining,
+        precision: precision.precision,
+        ranks: ranks.clone(),
+    };
     let vocoder = GriffinLim::new(MelConfig::speech_16k());
     let device = arguments.device.open()?;
     let found = pollster::block_on(measure(
@@ -104,31 +112,31 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     }
     let peak_memory_bytes = peak_memory_bytes();
     if let Some(bytes) = peak_memory_bytes {
-        text += &format!("\n{:.0} MB of memory at most", bytes as f64 / 1e6);
+        text += &format!("\n{:.0} MB of peak memory", bytes as f64 / 1e6);
     }
     console.result(&MeasuredStep { batch, profile: found, loaders, peak_memory_bytes }, text);
     Ok(())
 }
 
-/// What is printed as JSON.
+/// The result as JSON.
 #[derive(Serialize)]
 struct MeasuredStep {
-    /// Windows of the whole batch.
+    /// The number of windows in the whole batch.
     batch: usize,
     #[serde(flatten)]
     profile: Profile,
-    /// Without features none was measured.
+    /// The profiles of data loaders, which need features.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loaders: Vec<LoaderProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
 }
 
-/// The most memory that this process has held so far.
+/// Returns the peak memory of this process so far.
 #[cfg(unix)]
 fn peak_memory_bytes() -> Option<u64> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the call fills the structure where it returns 0.
+    // SAFETY: the call fills the structure if it returns 0.
     let usage = unsafe {
         if libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) != 0 {
             return None;

@@ -1,4 +1,4 @@
-//! `ownvoice profile --lips-preset`: where the time of a training step of lips goes.
+//! `ownvoice profile --lips-preset`: the time of each module in a training step of a model of lips.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::{
     console::Console,
-    lips::PresetName,
     profile_tables::{loader_table, rows},
 };
 use crate::{
@@ -15,46 +14,46 @@ use crate::{
     lips::{
         features::LipFeatures,
         profile::{LipProfile, LipProfileOptions, noise_features, profile_lips},
-        train::window_pictures,
+        train::{LipPreset, window_pictures},
     },
 };
 use burn_fused::matmul::Precision;
 use ownvoice::{Result, audio::mel::MelConfig};
 
-/// What is profiled.
+/// The arguments of a profile.
 pub struct LipRun {
-    pub preset: PresetName,
+    pub preset: LipPreset,
     pub batch: Option<usize>,
-    /// Frames.
+    /// The length of a window in frames.
     pub window: Option<usize>,
     pub runs: usize,
     pub precision: Precision,
     pub loader: DataLoaderConfig,
-    /// Features of faces; without, noise.
+    /// The folder of features of faces; `None` for noise.
     pub data: Option<PathBuf>,
 }
 
 pub fn profile(run: &LipRun, device: &Device, console: &Console) -> Result<()> {
     let &LipRun { preset, batch, window, runs, precision, loader, ref data } = run;
-    let standard = LipProfileOptions::default();
-    let batch = batch.unwrap_or(standard.batch);
+    let defaults = LipProfileOptions::default();
+    let batch = batch.unwrap_or(defaults.batch);
     let pictures =
-        window.map_or(Ok(standard.pictures), |frames| window_pictures(frames, &MelConfig::speech_16k()))?;
+        window.map_or(Ok(defaults.pictures), |frames| window_pictures(frames, &MelConfig::speech_16k()))?;
     let options = LipProfileOptions { batch, pictures, runs, precision, loader };
     let found = match data {
         Some(data) => measured(preset, &LipFeatures::load(data)?, device, &options),
         None => {
             let folder = std::env::temp_dir().join(format!("ownvoice-profile-{}", std::process::id()));
-            // Twice a batch, so that batches differ.
+            // Two batches of features, so that batches differ.
             let found = noise_features(&folder, 2 * batch, pictures)
                 .and_then(|features| measured(preset, &features, device, &options));
-            let _ = std::fs::remove_dir_all(&folder); // The figures are what counts.
+            let _ = std::fs::remove_dir_all(&folder); // A remaining folder does not invalidate the measurement.
             found
         }
     }?;
     let LipProfile { decode_ms, stepped_decode_ms, .. } = found;
     let text = format!(
-        "{}\n\n{}\n\ndecoding a window: {decode_ms:.2} ms on the device, {stepped_decode_ms:.2} ms stepped by the host",
+        "{}\n\n{}\n\ndecoding a window: {decode_ms:.2} ms on the device, {stepped_decode_ms:.2} ms step by step from the host",
         rows(&found.rows),
         loader_table(&found.loaders)
     );
@@ -63,20 +62,20 @@ pub fn profile(run: &LipRun, device: &Device, console: &Console) -> Result<()> {
 }
 
 fn measured(
-    preset: PresetName,
+    preset: LipPreset,
     features: &LipFeatures,
     device: &Device,
     options: &LipProfileOptions,
 ) -> Result<LipProfile> {
-    profile_lips(&preset.get().config(features.sounds.speakers.len()), features, device, options)
+    profile_lips(&preset.config(features.sounds.speakers.len()), features, device, options)
 }
 
-/// What is printed as JSON.
+/// The result as JSON.
 #[derive(Serialize)]
 struct MeasuredStep {
     /// Windows of a batch.
     batch: usize,
-    /// Of a window.
+    /// The number of pictures in a window.
     pictures: usize,
     #[serde(flatten)]
     profile: LipProfile,

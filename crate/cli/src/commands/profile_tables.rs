@@ -1,9 +1,9 @@
-//! Tables of `ownvoice profile`, of the base and of lips.
+//! The tables that `ownvoice profile` prints, for the base and for lips.
 
 use crate::check::loader::LoaderProfile;
 use ownvoice::check::profile::Row;
 
-/// Milliseconds of each module.
+/// Returns the table of each module's time.
 pub fn rows(rows: &[Row]) -> String {
     let mut text = format!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
     for row in rows {
@@ -13,7 +13,7 @@ pub fn rows(rows: &[Row]) -> String {
     text
 }
 
-/// Whole steps, by loader.
+/// Returns the table of whole steps with each data loader.
 pub fn loader_table(loaders: &[LoaderProfile]) -> String {
     let mut text =
         format!("{:<12} {:>10} {:>10} {:>10} {:>10}", "loader", "ms a step", "ms waited", "idle %", "queue");

@@ -1,4 +1,4 @@
-//! `ownvoice recipe`: the shipped base voice from nothing, in one command.
+//! `ownvoice recipe`: makes a base by the recipe.
 
 use std::path::PathBuf;
 
@@ -20,21 +20,21 @@ pub struct RecipeArguments {
     /// Folder for the base voice
     #[arg(long, default_value = "models/base")]
     out: PathBuf,
-    /// Folder for corpus, features and checkpoints: some gigabytes, and what lets a run that was cut short go on
+    /// Folder for corpus, features and checkpoints, some gigabytes, from which an interrupted recipe is resumed
     #[arg(long)]
     work: PathBuf,
     /// Hours of speech
     #[arg(long, default_value_t = MakeOptions::default().hours)]
     hours: f32,
-    /// Steps of the training
+    /// Number of training steps
     ///
-    /// Of the base; the other parts have their own.
+    /// These are the steps of the base; the other parts have fixed numbers of steps.
     #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
-    /// Corpus folder of people, as `corpus --people` makes it: those to train on join the base, the others are measured
+    /// Corpus folder of people, as `corpus --people` makes it; the base is trained on some of them and measured on the others
     #[arg(long)]
     people: Option<PathBuf>,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

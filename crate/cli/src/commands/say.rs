@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::{path::PathBuf, rc::Rc};
+use std::{path::PathBuf, sync::Arc};
 
 use super::{
     console::Console,
@@ -35,41 +35,41 @@ pub enum VocoderName {
   ownvoice say --voice me.ownvoice --text \"Anything at all.\" --out say.wav
   ownvoice say --base models/base --text \"Slowly, please.\" --speed 0.8 --out slowly.wav")]
 pub struct SayArguments {
-    /// A voice file; without it the base itself speaks
+    /// Voice file [default: the base itself]
     #[arg(long)]
     voice: Option<PathBuf>,
     /// Folder of the base voice, or of an attention model
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// What to say
+    /// Text to speak
     #[arg(long)]
     text: String,
-    /// The WAV file to write
+    /// WAV file to write
     #[arg(long)]
     out: PathBuf,
-    /// How spectrograms become sound [default: the base's own]
+    /// Vocoder [default: that of the base]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
-    /// Times the learned speed, 0.25 to 4
+    /// Speed relative to the learned speed, 0.25 to 4
     #[arg(long, default_value_t = SpeakOptions::default().speed)]
     speed: f32,
-    /// Semitones above the learned pitch, -12 to 12; needs a base with pitch
+    /// Pitch in semitones above the learned pitch, -12 to 12; needs a base with pitch
     #[arg(long, default_value_t = SpeakOptions::default().pitch, allow_negative_numbers = true)]
     pitch: f32,
-    /// Times the learned liveliness of the melody: 0 (monotone) to 3; likewise
+    /// Pitch range relative to the learned one, 0 (monotone) to 3; needs a base with pitch
     #[arg(long, default_value_t = SpeakOptions::default().pitch_range)]
     liveliness: f32,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-/// The vocoder of that name, or the base's own.
-pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>> {
+/// Returns the vocoder with this name, or that of the base.
+pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Arc<dyn Vocoder>> {
     match name {
-        Some(VocoderName::GriffinLim) => Ok(Rc::new(GriffinLim::new(base.mel_config().clone()))),
+        Some(VocoderName::GriffinLim) => Ok(Arc::new(GriffinLim::new(base.mel_config().clone()))),
         Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => {
             Err(Error::option_invalid("this base has no neural vocoder; --vocoder griffin-lim needs none"))
         }
@@ -103,14 +103,8 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
     let base = Base::open(&arguments.base, &device)?;
     let voice = folder::voice(&base, arguments.voice.as_deref())?;
     let vocoder = choose(&base, arguments.vocoder)?;
-    let speech = pollster::block_on(speak_async(
-        &base,
-        &voice,
-        &arguments.text,
-        &options,
-        &*vocoder,
-        async |_, _| true,
-    ))?;
+    let speech =
+        pollster::block_on(speak_async(&voice, &arguments.text, &options, &*vocoder, async |_, _| true))?;
     let hash = match &arguments.voice {
         Some(path) => sha256_hex(&files::read(path)?),
         None => base.hash().to_owned(),
@@ -118,7 +112,7 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
     write(arguments, &speech, &hash, &*vocoder, console)
 }
 
-/// An attention model speaks as itself, through Griffin-Lim.
+/// Synthesises speech with an attention model and Griffin-Lim.
 fn say_attentive(
     arguments: &SayArguments,
     voice: &AttentiveVoice,
@@ -128,7 +122,7 @@ fn say_attentive(
 ) -> Result<()> {
     if arguments.voice.is_some() {
         return Err(Error::option_invalid(
-            "a voice speaks on the base it was learned from, not on an attention model",
+            "a voice needs the base that it was cloned from, not an attention model",
         ));
     }
     if arguments.vocoder == Some(VocoderName::Neural) {
@@ -149,7 +143,7 @@ fn say_attentive(
     write(arguments, &speech, hash, &vocoder, console)
 }
 
-/// The file is marked as synthetic, with the hash of its voice.
+/// Writes the speech to a WAV file that is marked as synthetic and names the voice by its hash.
 fn write(
     arguments: &SayArguments,
     speech: &Speech,
@@ -161,7 +155,7 @@ fn write(
     files::write(&arguments.out, speech.to_wav(voice_id))?;
     let seconds = speech.seconds();
     if speech.stop == StopReason::MaxFrames {
-        console.warn(format!("a sentence was cut off, since it came to no end within {} s", seconds.round()));
+        console.warn(format!("a sentence was cut off, because it did not end within {} s", seconds.round()));
     }
     let json = json!({
         "path": arguments.out,

@@ -31,18 +31,18 @@ pub struct TrainArguments {
     /// File for the weights
     #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
     out: PathBuf,
-    /// Folder for checkpoint and curve [default: OUT with the ending .run]
+    /// Folder for checkpoint and loss curve [default: OUT with the ending .run]
     #[arg(long)]
     run: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
-    /// Steps of the training
+    /// Number of training steps
     #[arg(long, default_value_t = Hyperparameters::speaker_encoder().steps)]
     steps: usize,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = Hyperparameters::speaker_encoder().seed)]
     seed: u64,
-    /// Go on from the checkpoint in the folder for runs
+    /// Resume from the checkpoint in the run folder
     #[arg(long)]
     resume: bool,
 }
@@ -77,17 +77,17 @@ pub struct VerifyArguments {
 
 pub fn verify_speakers(arguments: &VerifyArguments, console: &Console) -> Result<()> {
     let verifier = SpeakerVerifier::load(&files::read(&arguments.encoder)?)?;
-    let Verification { speakers, trials, equal_error_rate, own, strangers } =
+    let Verification { speakers, trials, equal_error_rate, same_speaker, other_speakers } =
         crate::speaker_encoder::train_speaker_encoder::verify(&verifier, &arguments.corpus)?;
     let json = json!({
         "speakers": speakers,
         "pairs": trials,
         "equal_error_rate": equal_error_rate,
-        "cosine.same_speaker": own,
-        "cosine.other_speakers": strangers,
+        "cosine.same_speaker": same_speaker,
+        "cosine.other_speakers": other_speakers,
     });
     let text = format!(
-        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %\nmean cosine of two clips: same speaker {own:.2}, others {strangers:.2}",
+        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %\nmean cosine of two clips: same speaker {same_speaker:.2}, others {other_speakers:.2}",
         100.0 * equal_error_rate
     );
     console.result(&json, text);

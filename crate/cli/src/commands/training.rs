@@ -1,4 +1,4 @@
-//! What the verbs that train for hours have in common: where and how a run computes, and what it came to.
+//! The arguments and the result that all verbs with long trainings have in common.
 
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,13 @@ pub struct TrainingArguments {
     device: DeviceArguments,
     #[command(flatten)]
     plan: PlanArguments,
-    /// Go on from the checkpoint in the folder for runs
+    /// Resume from the checkpoint in the run folder
     #[arg(long)]
     resume: bool,
-    /// Steps from one count of magnitudes, in statistics.jsonl of the folder for runs, to the next; 0: none
+    /// Number of steps between two statistics of magnitudes in statistics.jsonl of the run folder; 0 for none
     #[arg(long, default_value_t = WatchConfig::default().statistics_every)]
     statistics_every: usize,
-    /// Folder for checkpoint and curve [default: OUT/run]
+    /// Folder for checkpoint and loss curve [default: OUT/run]
     #[arg(long)]
     run: Option<PathBuf>,
     #[command(flatten)]
@@ -40,10 +40,10 @@ pub struct TrainingArguments {
 }
 
 impl TrainingArguments {
-    /// Runs a training on all its ranks and prints what it came to.
+    /// Runs a training on all ranks and prints its result.
     ///
-    /// * `recipe`: its plan is the arguments'
-    /// * `out`: where the model goes
+    /// * `hyperparameters`: the compute plan is replaced by that of the arguments
+    /// * `out`: the folder of the model
     pub fn train(
         &self,
         hyperparameters: &Hyperparameters,
@@ -55,13 +55,13 @@ impl TrainingArguments {
         let hyperparameters = Hyperparameters { compute: self.plan.get()?, ..hyperparameters.clone() };
         let directory = self.run.clone().unwrap_or_else(|| out.join("run"));
         let trained = self.ranks.train(self.device, ranks, console, |ranks, device, report| {
-            let usual = RunConfig::new(hyperparameters.clone(), directory.clone(), device);
+            let defaults = RunConfig::new(hyperparameters.clone(), directory.clone(), device);
             let run_config = RunConfig {
                 resume: self.resume,
                 loader: self.loader.get(),
                 ranks: ranks.clone(),
-                watch: WatchConfig { statistics_every: self.statistics_every, ..usual.watch },
-                ..usual
+                watch: WatchConfig { statistics_every: self.statistics_every, ..defaults.watch },
+                ..defaults
             };
             work(run_config, report)
         })?;
@@ -70,7 +70,7 @@ impl TrainingArguments {
     }
 }
 
-/// What a training came to.
+/// Prints the result of a training.
 pub fn print(trained: &Trained, console: &Console) {
     let Trained { path, bytes, held_out_loss } = trained;
     console.result(

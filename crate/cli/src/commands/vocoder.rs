@@ -45,29 +45,29 @@ pub struct TrainVocoderArguments {
     /// File for the weights
     #[arg(long)]
     out: PathBuf,
-    /// Learn from what this base makes of the corpus' words as well: that is what the vocoder will be given
+    /// Base whose spectrograms of the same words are learned from too, because the vocoder will receive such spectrograms
     #[arg(long)]
     base: Option<PathBuf>,
-    /// Start from these weights
+    /// Initial weights
     #[arg(long)]
     from: Option<PathBuf>,
-    /// Folder for checkpoint and curve [default: OUT with the ending .run]
+    /// Folder for checkpoint and loss curve [default: OUT with the ending .run]
     #[arg(long)]
     run: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
     plan: PlanArguments,
-    /// Steps of the training
+    /// Number of training steps
     #[arg(long, default_value_t = Hyperparameters::vocoder().steps)]
     steps: usize,
-    /// Learning rate at the start
+    /// Initial learning rate
     #[arg(long, default_value_t = Hyperparameters::vocoder().rate_start)]
     rate: f64,
-    /// The same seed, input and device give the same result
+    /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = Hyperparameters::vocoder().seed)]
     seed: u64,
-    /// Go on from the checkpoint in the folder for runs
+    /// Resume from the checkpoint in the run folder
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -89,7 +89,13 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
     let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, loader, .. } =
         arguments;
     let compute = arguments.plan.over(ComputePlan::for_vocoder)?;
-    let hyperparameters = Hyperparameters { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Hyperparameters::vocoder() };
+    let hyperparameters = Hyperparameters {
+        steps: *steps,
+        seed: *seed,
+        rate_start: *rate,
+        compute,
+        ..Hyperparameters::vocoder()
+    };
     let directory = run.clone().unwrap_or_else(|| out.with_extension("run"));
     Ok(TrainVocoderConfig {
         corpus: corpus.clone(),
@@ -110,7 +116,7 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
   ownvoice vocode recording.wav --out again.wav
   ownvoice vocode recording.wav --out rough.wav --vocoder griffin-lim --json")]
 pub struct VocodeArguments {
-    /// A recording
+    /// Recording
     recording: PathBuf,
     /// The WAV file to write
     #[arg(long)]
@@ -118,12 +124,12 @@ pub struct VocodeArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// How spectrograms become sound [default: the base's own]
+    /// Vocoder [default: that of the base]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
 }
 
-/// Makes a recording again from its spectrogram alone: what is lost is the vocoder's doing.
+/// Resynthesises a recording from its spectrogram and measures the difference, which is due to the vocoder.
 pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Wav, console)?;
     let base = Base::open(&arguments.base, &Device::flex())?;
@@ -133,14 +139,14 @@ pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let mel =
         MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
-    let made = vocoder.vocode(&mel);
-    let file = wav::write_with_origin(&made, config.sample_rate_hz, &wav::Origin::resynthesis());
+    let resynthesised = vocoder.vocode(&mel);
+    let file = wav::write_with_origin(&resynthesised, config.sample_rate_hz, &wav::Origin::resynthesis());
     files::write(&arguments.out, file)?;
-    let seconds = made.len() as f32 / config.sample_rate_hz as f32;
+    let seconds = resynthesised.len() as f32 / config.sample_rate_hz as f32;
     let Difference { mcd_db, logf0_rmse, voicing_error } =
-        difference(&samples, &made, config.sample_rate_hz)?;
+        difference(&samples, &resynthesised, config.sample_rate_hz)?;
     let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);
-    let distance = distance(&stats(&samples)?, &stats(&made)?);
+    let distance = distance(&stats(&samples)?, &stats(&resynthesised)?);
     let json = json!({
         "path": arguments.out,
         "seconds": seconds,

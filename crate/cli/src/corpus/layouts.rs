@@ -226,7 +226,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::EnginePhone;
+    use crate::corpus::phones::EnginePhone;
 
     /// A temporary folder with some files.
     struct Tree(PathBuf);

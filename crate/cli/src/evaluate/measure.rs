@@ -74,8 +74,8 @@ pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {
             "equal_error_rate": found.equal_error_rate,
             "speakers": found.speakers,
             "pairs": found.trials,
-            "cosine.same_speaker": found.own,
-            "cosine.other_speakers": found.strangers,
+            "cosine.same_speaker": found.same_speaker,
+            "cosine.other_speakers": found.other_speakers,
         }));
         report.note(&format!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]));
     }
@@ -150,10 +150,10 @@ fn measure_clone(
         if let Some(wavs) = wavs {
             write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
             let copied = evaluation.measure_with_own_prosody(&voice).await?;
-            write_clips(&wavs.join("own-prosody"), base, &copied.clips, Some(&origin(base, &voice)?))?;
+            write_clips(&wavs.join("own-prosody"), base, &copied.clips, Some(&origin(&voice)?))?;
             for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
                 let new = evaluation.measure_texts(voice, &NEW_SENTENCES).await?;
-                write_new_sentences(wavs, name, base, &new.clips, &origin(base, voice)?)?;
+                write_new_sentences(wavs, name, base, &new.clips, &origin(voice)?)?;
             }
         }
         Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))

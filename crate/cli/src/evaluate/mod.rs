@@ -1,15 +1,15 @@
 //! Measures of voices: similarity, intelligibility and faults, by signal statistics and by the project's own recogniser and speaker encoder.
 
-pub mod artefacts;
+pub(crate) mod artefacts;
 pub mod faults;
-pub mod intelligibility;
-pub mod mcd;
-pub mod measure;
+pub(crate) mod intelligibility;
+pub(crate) mod mcd;
+pub(crate) mod measure;
 pub mod measured;
 pub mod report;
-pub mod sentences;
+pub(crate) mod sentences;
 mod speaking_rate;
-pub mod wavs;
+pub(crate) mod wavs;
 
 use ownvoice::{
     Result,
@@ -18,8 +18,6 @@ use ownvoice::{
         pitch, resample,
     },
 };
-
-pub use mcd::mcd;
 
 /// The difference of two utterances of the same text along their alignment.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

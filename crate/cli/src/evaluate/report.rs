@@ -21,11 +21,7 @@ use ownvoice::{
     audio::{mel::MelExtractor, pitch, prepare_clip, speaker::distance},
     clone::clip::Clip,
     model::StopReason,
-    synth::{
-        SpeakOptions, Speech,
-        speak::{copy_prosody, sound},
-        speak_async,
-    },
+    synth::{SpeakOptions, Speech, sentence::copy_prosody, speak::sound, speak_async},
     text::{symbols, to_symbols},
     voice::{Base, Voice},
 };
@@ -128,7 +124,7 @@ impl<'a> Evaluation<'a> {
         for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
             let Alignment { symbols, durations, .. } =
                 aligner.align_unchecked(mel, symbols, word_ends).await?;
-            let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
+            let copied = copy_prosody(voice, &symbols, &durations, f0_hz).await?;
             let samples = sound(&copied, config, &*self.base.vocoder);
             self.listen(text, samples, None, &mut measured).await?;
         }
@@ -169,7 +165,7 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the identity of a speaker of the base, from the first two texts.
     async fn base_speaker(&self, index: usize) -> Result<Identity> {
-        let voice = Voice::from_base_speaker(self.base, index);
+        let voice = Voice::from_base_speaker(self.base, index).expect("the index is a row of the base");
         let mut clips = Vec::new();
         for (text, _) in &self.said[..2] {
             clips.push(self.speak(&voice, text).await?.samples);
@@ -179,7 +175,7 @@ impl<'a> Evaluation<'a> {
 
     async fn speak(&self, voice: &Voice, text: &str) -> Result<Speech> {
         let (options, vocoder) = (SpeakOptions::default(), &*self.base.vocoder);
-        speak_async(self.base, voice, text, &options, vocoder, async |_, _| true).await
+        speak_async(voice, text, &options, vocoder, async |_, _| true).await
     }
 
     async fn say(&self, voice: &Voice, text: &str, measured: &mut Measured) -> Result<()> {

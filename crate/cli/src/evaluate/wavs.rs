@@ -10,9 +10,9 @@ use ownvoice::{
     voice::{Base, Voice},
 };
 
-/// The origin that a file of speech in this voice names, by the hash of the voice's file or of the base whose speaker it is.
-pub fn origin(base: &Base, voice: &Voice) -> Result<Origin> {
-    Ok(Origin::synthetic(&voice.id(base)?))
+/// Returns the origin that marks a file of speech in this voice, see [`Voice::id`].
+pub fn origin(voice: &Voice) -> Result<Origin> {
+    Ok(Origin::synthetic(&voice.id()?))
 }
 
 /// `target`, `same-speaker`, `base` and `clone`.
@@ -25,8 +25,8 @@ pub fn write_wavs(
     unadapted: &Measured,
 ) -> Result<()> {
     write_anchors(folder, base, evaluation)?;
-    write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(base, &Voice::unadapted(base))?))?;
-    write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(base, voice)?))
+    write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(&Voice::unadapted(base))?))?;
+    write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(voice)?))
 }
 
 /// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
@@ -88,7 +88,7 @@ mod tests {
             assert_eq!(wav::read(&bytes).unwrap().samples.len(), 100);
             String::from_utf8_lossy(&bytes).contains("Synthetic speech, made by ownvoice with voice ")
         };
-        let origin = origin(&base, &Voice::unadapted(&base)).unwrap();
+        let origin = origin(&Voice::unadapted(&base)).unwrap();
         assert!(origin.comment.ends_with(&base.hash()[..16]));
         assert!(says("clone", Some(&origin)) && !says("target", None));
     }

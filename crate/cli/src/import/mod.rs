@@ -1,6 +1,6 @@
-//! Reads NVIDIA's public Tacotron 2, a PyTorch checkpoint, into [`AttentiveTacotron`].
+//! Imports NVIDIA's public Tacotron 2, a PyTorch checkpoint, as an [`AttentiveTacotron`].
 //!
-//! Sizes come from the tensors. The file is untrusted: its pickle is parsed as data and never executed, and names, shapes and sizes are
+//! The sizes of the model are those of the tensors. The file is untrusted: its pickle is parsed as data and never executed, and names, shapes and sizes are
 //! checked before use.
 
 mod names;
@@ -20,20 +20,20 @@ use ownvoice::{
 };
 use pytorch::Tensors;
 
-/// A checkpoint's parameters under our names and in our layout.
+/// The parameters of a checkpoint under our names and in our layout.
 #[derive(Debug, Clone)]
 pub struct Imported {
     pub config: TacotronConfig,
-    /// Shapes and row-major values.
+    /// The shapes and row-major values.
     pub weights: HostWeights,
 }
 
 impl Imported {
-    /// Reads the checkpoint at `path`. Fails with `checkpoint-unsupported` where that is no Tacotron 2 of NVIDIA's layout.
+    /// Reads the checkpoint at `path`. Fails with `checkpoint-unsupported` if it is no Tacotron 2 in NVIDIA's layout.
     pub fn read(path: &Path) -> Result<Self> {
         let checkpoint = Checkpoint::open(path)?;
         let config = checkpoint.config()?;
-        // Our memory ends with a vector of the speaker. Here it is a single number that is zero and that nothing reads.
+        // Our attention memory ends with a speaker vector. Here it is a zero whose weights are zeros.
         let mut weights = HostWeights::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
         for entry in table(config.encoder_layers, config.postnet_layers) {
             let (shape, values) = checkpoint.read(&entry.theirs)?;
@@ -54,6 +54,7 @@ impl Imported {
         Ok(Self { config, weights })
     }
 
+    /// Creates the model with the imported weights.
     pub fn model(&self, device: &Device) -> Result<AttentiveTacotron> {
         apply(AttentiveTacotron::new(&self.config, device), self.weights.clone()).map_err(unsupported)
     }
@@ -65,7 +66,7 @@ fn unsupported(what: impl ToString) -> Error {
 
 type Values = (Vec<usize>, Vec<f32>);
 
-/// `[out, in]` to `[in, out]`; other ranks stay, and do not fit the model.
+/// Transposes `[out, in]` to `[in, out]`. Other ranks are unchanged, and later do not match the model.
 fn transposed(shape: Vec<usize>, values: Vec<f32>) -> Values {
     let &[outputs, inputs] = shape.as_slice() else { return (shape, values) };
     let transposed =
@@ -73,6 +74,7 @@ fn transposed(shape: Vec<usize>, values: Vec<f32>) -> Values {
     (vec![inputs, outputs], transposed)
 }
 
+/// Appends a row of zeros, for the speaker vector.
 fn with_speaker((mut shape, mut values): Values) -> Values {
     if let [inputs, outputs] = shape.as_mut_slice() {
         *inputs += 1;
@@ -81,7 +83,7 @@ fn with_speaker((mut shape, mut values): Values) -> Values {
     (shape, values)
 }
 
-/// `[Cout, Cin, K]` to `[K Cin, Cout]`
+/// Permutes `[Cout, Cin, K]` to `[K Cin, Cout]`.
 fn taps_slowest(shape: Vec<usize>, values: Vec<f32>) -> Values {
     let &[outputs, inputs, taps] = shape.as_slice() else { return (shape, values) };
     let turned = |index: usize| {
@@ -91,6 +93,7 @@ fn taps_slowest(shape: Vec<usize>, values: Vec<f32>) -> Values {
     (vec![taps * inputs, outputs], (0..values.len()).map(turned).collect())
 }
 
+/// A checkpoint as PyTorch stores it.
 struct Checkpoint {
     tensors: Tensors,
 }
@@ -158,12 +161,12 @@ impl Checkpoint {
         let shape = self.shape_of(name)?.to_vec();
         let values = self.tensors.values(name).map_err(|error| unsupported(format!("{name}: {error}")))?;
         if values.iter().any(|value| !value.is_finite()) {
-            return Err(unsupported(format!("{name} holds values that are not numbers")));
+            return Err(unsupported(format!("{name} has non-finite values")));
         }
         Ok((shape, values))
     }
 
-    /// Each value with that of another tensor.
+    /// Combines each value with that of another tensor.
     fn combined(&self, values: Vec<f32>, other: &str, combine: impl Fn(f32, f32) -> f32) -> Result<Vec<f32>> {
         let (shape, others) = self.read(other)?;
         if others.len() != values.len() {
@@ -178,14 +181,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layouts_change_as_the_model_has_them() {
+    fn layouts_are_converted_to_those_of_the_model() {
         let values: Vec<f32> = (0..6).map(|value| value as f32).collect();
         assert_eq!(transposed(vec![2, 3], values.clone()), (vec![3, 2], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
         assert_eq!(
             with_speaker(transposed(vec![2, 1], vec![1.0, 2.0])),
             (vec![2, 2], vec![1.0, 2.0, 0.0, 0.0])
         );
-        // One output of two channels and three taps, then two outputs of one channel.
+        // One output channel of two input channels and three taps, then two output channels of one input channel.
         assert_eq!(
             taps_slowest(vec![1, 2, 3], values.clone()),
             (vec![6, 1], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0])
@@ -194,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_of_the_model_has_its_entry() {
+    fn every_parameter_of_the_model_has_an_entry() {
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) };
         let model = AttentiveTacotron::new(&config, &Device::flex());
         let mut ours: Vec<String> =

@@ -1,22 +1,22 @@
-//! The names of NVIDIA's Tacotron 2 (`model.py` of github.com/NVIDIA/tacotron2) beside ours.
+//! The table of our parameter names and those of NVIDIA's Tacotron 2 (`model.py` of github.com/NVIDIA/tacotron2).
 
-/// What becomes of a tensor on the way.
+/// The conversion of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Same,
-    /// `[out, in]` to `[in, out]`
+    /// The tensor is transposed from `[out, in]` to `[in, out]`.
     Transposed,
-    /// The same for what reads the memory last: a row of zeros is added for the speaker, whom NVIDIA's memory lacks.
+    /// The tensor is transposed, and a row of zeros is appended for the speaker vector, which NVIDIA's attention memory lacks.
     TransposedWithSpeaker,
-    /// A convolution, `[Cout, Cin, K]` to `[K Cin, Cout]`, taps slowest
+    /// The weight of a convolution is permuted from `[Cout, Cin, K]` to `[K Cin, Cout]`.
     TapsSlowest,
-    /// Another tensor is added: the second of an LSTM's two biases.
+    /// Another tensor is added: the second bias of an LSTM.
     Plus(String),
-    /// Another tensor is subtracted: a bias that the normalisation after it takes over, since `(x + b) - m = x - (m - b)`.
+    /// Another tensor is subtracted: the bias before a batch norm, because `(x + b) - m = x - (m - b)`.
     Minus(String),
 }
 
-/// One parameter of ours.
+/// An entry of the table: one of our parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub ours: String,
@@ -28,12 +28,12 @@ fn entry(ours: impl Into<String>, theirs: impl Into<String>, change: Change) -> 
     Entry { ours: ours.into(), theirs: theirs.into(), change }
 }
 
-/// The name of the weight of a convolution layer, by which layers are counted.
+/// Returns NVIDIA's name of the weight of a convolution layer, by which layers are counted.
 pub fn convolution(part: &str, layer: usize) -> String {
     format!("{part}.convolutions.{layer}.0.conv.weight")
 }
 
-/// All parameters of ours but the speaker.
+/// Returns the entries of all our parameters except the speaker vector.
 pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
     use Change::{Minus, Plus, Same, TapsSlowest, Transposed, TransposedWithSpeaker};
     let mut table = vec![

@@ -1,14 +1,15 @@
-//! Enough of Python's pickle format to read what `torch.save` writes: a machine of data alone. A callable that a pickle names is
-//! never looked up; the few that make tensors and dictionaries are known here, any other yields a value that means nothing.
+//! Reads the instructions of Python's pickle format that `torch.save` writes, as data. No callable is ever called: those that make tensors and dictionaries are
+//! recognised by name, and any other results in [`Value::Other`].
 
 use std::collections::HashMap;
 
-/// An index into [`Pickle::values`]. Containers hold indices, so that what is shared is never copied.
+/// An index into [`Pickle::values`]. Containers hold indices, so that shared values are never copied.
 pub type Index = usize;
 
+/// A value of a pickle.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// Of no use to a reader of tensors: floats, bytes, objects.
+    /// A value that a reader of tensors does not need, such as a float or an object.
     Other,
     Int(i64),
     Text(String),
@@ -17,16 +18,16 @@ pub enum Value {
     /// A tuple or a list.
     Sequence(Vec<Index>),
     Dict(Vec<(Index, Index)>),
-    /// What lies outside of the pickle; for PyTorch a tuple that names a storage.
+    /// A reference to an object outside of the pickle; in PyTorch a tuple that names a storage.
     Persistent(Index),
     /// The arguments of `torch._utils._rebuild_tensor_v2`.
     Tensor(Index),
 }
 
-/// Ten times what a checkpoint with its optimizer's state has. A byte may make a value of forty.
+/// The maximum number of instructions, ten times that of a checkpoint with optimizer state. It bounds the memory, because a byte may create a value of 40 bytes.
 const MAX_INSTRUCTIONS: usize = 1 << 18;
 
-/// One pickle, read.
+/// A parsed pickle.
 #[derive(Debug, Default)]
 pub struct Pickle {
     pub values: Vec<Value>,
@@ -34,7 +35,7 @@ pub struct Pickle {
 }
 
 impl Pickle {
-    /// Reads one pickle from the front of `bytes`, and moves `bytes` past it.
+    /// Parses the pickle at the start of `bytes`, and moves `bytes` past it.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, String> {
         let mut machine = Machine {
             pickle: Pickle::default(),
@@ -47,7 +48,7 @@ impl Pickle {
         while machine.step()? {
             instructions += 1;
             if instructions == MAX_INSTRUCTIONS {
-                return Err(format!("its pickle has more than {MAX_INSTRUCTIONS} instructions"));
+                return Err(format!("the pickle has more than {MAX_INSTRUCTIONS} instructions"));
             }
         }
         machine.pickle.root = machine.pop()?;
@@ -62,7 +63,7 @@ impl Pickle {
         if let Value::Int(value) = self.values[index] { Some(value) } else { None }
     }
 
-    /// Whole numbers that are not negative.
+    /// Returns a sequence of non-negative integers.
     pub fn sizes(&self, index: Index) -> Option<Vec<usize>> {
         self.sequence(index)?.iter().map(|&item| usize::try_from(self.int(item)?).ok()).collect()
     }
@@ -71,36 +72,37 @@ impl Pickle {
         if let Value::Text(text) = &self.values[index] { Some(text) } else { None }
     }
 
-    /// The value under a key of a dictionary.
+    /// Returns the value of a key in a dictionary.
     pub fn get(&self, dict: Index, key: &str) -> Option<Index> {
         let Value::Dict(entries) = &self.values[dict] else { return None };
         entries.iter().find(|(name, _)| self.text(*name) == Some(key)).map(|(_, value)| *value)
     }
 }
 
+/// The stack machine that a pickle is a program for.
 struct Machine<'a, 'b> {
     pickle: Pickle,
     bytes: &'a mut &'b [u8],
     stack: Vec<Index>,
-    /// Heights of the stack.
+    /// The heights of the stack at the marks.
     marks: Vec<usize>,
     memo: HashMap<usize, Index>,
 }
 
 impl<'b> Machine<'_, 'b> {
     fn take(&mut self, count: usize) -> Result<&'b [u8], String> {
-        let (taken, rest) = self.bytes.split_at_checked(count).ok_or("its pickle ends too early")?;
+        let (taken, rest) = self.bytes.split_at_checked(count).ok_or("the pickle ends too early")?;
         *self.bytes = rest;
         Ok(taken)
     }
 
-    /// A little-endian number of up to eight bytes.
+    /// Reads a little-endian number of up to eight bytes.
     fn number(&mut self, bytes: usize) -> Result<usize, String> {
         Ok(self.take(bytes)?.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
     fn line(&mut self) -> Result<String, String> {
-        let length = self.bytes.iter().position(|byte| *byte == b'\n').ok_or("its pickle ends too early")?;
+        let length = self.bytes.iter().position(|byte| *byte == b'\n').ok_or("the pickle ends too early")?;
         let line = String::from_utf8_lossy(self.take(length)?).into_owned();
         self.take(1)?;
         Ok(line)
@@ -119,20 +121,20 @@ impl<'b> Machine<'_, 'b> {
     }
 
     fn pop(&mut self) -> Result<Index, String> {
-        self.stack.pop().ok_or_else(|| "its pickle takes what it never gave".into())
+        self.stack.pop().ok_or_else(|| "the pickle pops from an empty stack".into())
     }
 
     fn top(&self) -> Result<Index, String> {
-        self.stack.last().copied().ok_or_else(|| "its pickle takes what it never gave".into())
+        self.stack.last().copied().ok_or_else(|| "the pickle pops from an empty stack".into())
     }
 
     fn since_mark(&mut self) -> Result<Vec<Index>, String> {
         let height = self.marks.pop().filter(|height| *height <= self.stack.len());
-        Ok(self.stack.split_off(height.ok_or("its pickle takes what it never gave")?))
+        Ok(self.stack.split_off(height.ok_or("the pickle pops from an empty stack")?))
     }
 
     fn tuple(&mut self, count: usize) -> Result<(), String> {
-        let height = self.stack.len().checked_sub(count).ok_or("its pickle takes what it never gave")?;
+        let height = self.stack.len().checked_sub(count).ok_or("the pickle pops from an empty stack")?;
         let items = self.stack.split_off(height);
         self.push(Value::Sequence(items));
         Ok(())
@@ -154,7 +156,7 @@ impl<'b> Machine<'_, 'b> {
         Ok(())
     }
 
-    /// What a callable would return, for those that tensors are made of.
+    /// Pushes the result of a known callable, or [`Value::Other`].
     fn reduce(&mut self) -> Result<(), String> {
         let (arguments, callable) = (self.pop()?, self.pop()?);
         let name = if let Value::Global(name) = &self.pickle.values[callable] { name.as_str() } else { "" };
@@ -167,7 +169,7 @@ impl<'b> Machine<'_, 'b> {
         Ok(())
     }
 
-    /// Runs one instruction; false after the last.
+    /// Runs one instruction. Returns false after the last one.
     fn step(&mut self) -> Result<bool, String> {
         match self.take(1)?[0] {
             b'.' => return Ok(false),
@@ -231,20 +233,22 @@ impl<'b> Machine<'_, 'b> {
             }
             width @ (b'h' | b'j') => {
                 let slot = self.number(if width == b'h' { 1 } else { 4 })?;
-                self.stack.push(*self.memo.get(&slot).ok_or("its pickle recalls what it never stored")?);
+                self.stack.push(
+                    *self.memo.get(&slot).ok_or("the pickle reads a memo entry that it did not store")?,
+                );
             }
             b'Q' => {
                 let id = self.pop()?;
                 self.push(Value::Persistent(id));
             }
             b'R' | 0x81 => self.reduce()?,
-            // Drops what is on top: of `b` the attributes of an object.
+            // Discards the top of the stack, which for `b` is the state of an object.
             b'0' | b'b' => {
                 self.pop()?;
             }
             other => {
                 return Err(format!(
-                    "its pickle has the instruction {other:#04x}, which PyTorch does not write"
+                    "the pickle has the instruction {other:#04x}, which PyTorch does not write"
                 ));
             }
         }
@@ -257,13 +261,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pickle_that_goes_on_and_on_is_refused() {
+    fn a_pickle_with_too_many_instructions_is_refused() {
         let bytes = vec![b']'; MAX_INSTRUCTIONS];
         assert!(Pickle::read(&mut &bytes[..]).unwrap_err().contains("instructions"));
     }
 
     #[test]
-    fn a_dictionary_of_numbers_and_words() {
+    fn a_dictionary_is_parsed() {
         // pickle.dumps({"a": (1, -2, 70000), "b": ["c"]}, protocol=2)
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01K\x01J\xfe\xff\xff\xffJp\x11\x01\x00\x87q\x02X\x01\x00\x00\x00bq\x03]q\x04X\x01\x00\x00\x00cq\x05au.";
         let mut rest = &bytes[..];
@@ -274,16 +278,16 @@ mod tests {
             numbers.iter().map(|&index| pickle.int(index)).collect::<Vec<_>>(),
             [Some(1), Some(-2), Some(70_000)]
         );
-        let words = pickle.sequence(pickle.get(pickle.root, "b").unwrap()).unwrap();
-        assert_eq!(pickle.text(words[0]), Some("c"));
+        let texts = pickle.sequence(pickle.get(pickle.root, "b").unwrap()).unwrap();
+        assert_eq!(pickle.text(texts[0]), Some("c"));
         for length in 0..bytes.len() {
             assert!(Pickle::read(&mut &bytes[..length]).is_err(), "{length} bytes");
         }
     }
 
-    /// Each list holds the one before twice: 2 to the power of 40 items, were they copied.
+    /// Each list contains the previous one twice, which would make 2^40 copies.
     #[test]
-    fn what_is_shared_is_not_copied() {
+    fn shared_values_are_not_copied() {
         let mut bytes = b"]q\0".to_vec();
         for _ in 0..40 {
             bytes.extend(b"]q\x01(h\0h\0eq\0");

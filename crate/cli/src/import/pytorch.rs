@@ -1,19 +1,21 @@
-//! PyTorch's files: the zip archive of 1.6 and later, and the row of pickles before. Everything is checked against the file's length.
+//! Reads PyTorch files: the zip archives of version 1.6 and later, and the earlier sequences of pickles. All sizes are checked against the length of the file.
 //!
-//! The file is read as a whole. A library that fits (`pytorch-reader`) would change a feature of what burn builds on: docs/decisions/0005-pytorch-reader.md.
+//! The crate `pytorch-reader`, which burn-store uses, bounds its memory by constants of megabytes and gigabytes. This reader takes memory in proportion to the
+//! file, as the tests of untrusted input require.
 
 use half::f16;
 use std::{collections::HashMap, ops::Range};
 
 use super::pickle::{Index, Pickle, Value};
 
-/// The parameters in one file by name.
+/// The tensors of a file by name.
 #[derive(Debug)]
 pub struct Tensors {
     bytes: Vec<u8>,
     tensors: HashMap<String, Stored>,
 }
 
+/// A tensor in a storage of the file.
 #[derive(Debug, Clone)]
 struct Stored {
     storage: String,
@@ -21,16 +23,17 @@ struct Stored {
     offset: usize,
     shape: Vec<usize>,
     strides: Vec<usize>,
-    /// Of its storage in the file; known once the whole file is read.
+    /// The position of its storage in the file, which is set after all storages are found.
     place: Range<usize>,
 }
 
+/// The type of the elements of a storage.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Half,
     Float,
     Double,
-    /// Of so many bytes; such tensors have no use here.
+    /// Another type, with its size in bytes. Such tensors are not read.
     Other(usize),
 }
 
@@ -59,7 +62,7 @@ impl Kind {
 }
 
 impl Tensors {
-    /// Reads the names and shapes of a file.
+    /// Parses the names and shapes of the tensors in a file.
     pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let mut tensors;
         if bytes.starts_with(b"PK\x03\x04") {
@@ -67,7 +70,7 @@ impl Tensors {
             let place = |name: &str| {
                 entries.iter().find(|(entry, _)| entry.ends_with(name)).map(|(_, place)| place.clone())
             };
-            let pickle = place("/data.pkl").ok_or("its archive holds no pickle")?;
+            let pickle = place("/data.pkl").ok_or("the archive contains no pickle")?;
             let pickle = Pickle::read(&mut &bytes[pickle])?;
             tensors = collect(&pickle);
             let places: HashMap<&str, &Range<usize>> = entries
@@ -82,21 +85,21 @@ impl Tensors {
             if Pickle::read(&mut rest).is_err()
                 || !bytes.windows(MAGIC.len()).take(16).any(|window| window == MAGIC)
             {
-                return Err("it is no PyTorch file".into());
+                return Err("it is not a PyTorch file".into());
             }
             let [_version, _system, object, keys] = [(); 4].map(|()| Pickle::read(&mut rest));
             let (object, keys) = (object?, keys?);
             tensors = collect(&object);
             let kinds: HashMap<String, usize> = storages(&object).collect();
             let mut places = HashMap::new();
-            for key in keys.sequence(keys.root).ok_or("it does not list its storages")? {
-                let key = keys.text(*key).ok_or("it does not list its storages")?;
-                let width = *kinds.get(key).ok_or("it lists a storage that it does not use")?;
-                let (count, after) = rest.split_first_chunk().ok_or("its storages end too early")?;
+            for key in keys.sequence(keys.root).ok_or("the list of storages is missing")? {
+                let key = keys.text(*key).ok_or("the list of storages is missing")?;
+                let width = *kinds.get(key).ok_or("the list has an unused storage")?;
+                let (count, after) = rest.split_first_chunk().ok_or("the storages end too early")?;
                 let length = usize::try_from(u64::from_le_bytes(*count))
                     .ok()
                     .and_then(|count| count.checked_mul(width));
-                rest = length.and_then(|length| after.get(length..)).ok_or("its storages end too early")?;
+                rest = length.and_then(|length| after.get(length..)).ok_or("the storages end too early")?;
                 places.insert(key, bytes.len() - after.len()..bytes.len() - rest.len());
             }
             for tensor in tensors.values_mut() {
@@ -110,15 +113,16 @@ impl Tensors {
         Some(&self.tensors.get(name)?.shape)
     }
 
-    /// Row-major values of a tensor that there is.
+    /// Returns the row-major values of an existing tensor.
     pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
         let tensor = &self.tensors[name];
         let storage = &self.bytes[tensor.place.clone()];
         let width = tensor.kind.bytes();
         let count = tensor.shape.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent));
-        // A view that repeats its storage may be as large as it likes.
-        let count =
-            count.filter(|count| *count <= storage.len() / width).ok_or("it is larger than its storage")?;
+        // A view that repeats its storage could be of any size.
+        let count = count
+            .filter(|count| *count <= storage.len() / width)
+            .ok_or("the tensor is larger than its storage")?;
         let at = |index: usize| -> Option<f32> {
             let mut rest = index;
             let mut place = tensor.offset;
@@ -138,14 +142,14 @@ impl Tensors {
         (0..count)
             .map(at)
             .collect::<Option<_>>()
-            .ok_or_else(|| "it is no tensor of numbers within its storage".into())
+            .ok_or_else(|| "the tensor is outside of its storage or has an unsupported type".into())
     }
 }
 
-/// The first pickle of an old file: a number, least byte first.
+/// The number in the first pickle of an old file, in little-endian order.
 const MAGIC: &[u8] = &[0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
 
-/// The tensors of the root, or of its `state_dict` where it has one: what a training run saves beside the weights is left out.
+/// Returns the tensors of the root, or of its `state_dict` if it has one, without the other state of a training run.
 fn collect(pickle: &Pickle) -> HashMap<String, Stored> {
     let dict = pickle.get(pickle.root, "state_dict").unwrap_or(pickle.root);
     let Value::Dict(entries) = &pickle.values[dict] else { return HashMap::new() };
@@ -156,7 +160,7 @@ fn collect(pickle: &Pickle) -> HashMap<String, Stored> {
     entries.iter().filter_map(tensor).collect()
 }
 
-/// From `(storage, offset, size, stride, ..)`.
+/// Parses the arguments `(storage, offset, size, stride, ..)` of a tensor.
 fn stored(pickle: &Pickle, arguments: Index) -> Option<Stored> {
     let &[storage, offset, shape, strides, ..] = pickle.sequence(arguments)? else { return None };
     let Value::Persistent(id) = pickle.values[storage] else { return None };
@@ -166,14 +170,14 @@ fn stored(pickle: &Pickle, arguments: Index) -> Option<Stored> {
     (shape.len() == strides.len()).then_some(Stored { storage, kind, offset, shape, strides, place: 0..0 })
 }
 
-/// From `("storage", class, key, location, count, ..)`.
+/// Parses the key and type of a storage from `("storage", class, key, location, count, ..)`.
 fn storage_of(pickle: &Pickle, id: Index) -> Option<(String, Kind)> {
     let &[_, class, key, ..] = pickle.sequence(id)? else { return None };
     let Value::Global(class) = &pickle.values[class] else { return None };
     Some((pickle.text(key)?.to_string(), Kind::new(class)))
 }
 
-/// Key and bytes an element of all storages.
+/// Returns the key and the size of an element of each storage.
 fn storages(pickle: &Pickle) -> impl Iterator<Item = (String, usize)> {
     pickle.values.iter().filter_map(|value| {
         let Value::Persistent(id) = value else { return None };
@@ -181,14 +185,14 @@ fn storages(pickle: &Pickle) -> impl Iterator<Item = (String, usize)> {
     })
 }
 
-/// Names and places of a zip archive's entries. PyTorch does not compress.
+/// Returns the names and positions of the entries of a zip archive, which PyTorch does not compress.
 fn entries(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>, String> {
-    const BROKEN: &str = "its archive is damaged";
+    const BROKEN: &str = "the archive is damaged";
     let number = |at: usize, width: usize| -> Result<usize, String> {
         let bytes = at.checked_add(width).and_then(|end| bytes.get(at..end)).ok_or(BROKEN)?;
         Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     };
-    // The end's record is the last, before a comment of at most 64 KiB.
+    // The end record is the last one, before a comment of at most 64 KiB.
     let first = bytes.len().saturating_sub(22 + 0xffff);
     let end = bytes[first..].windows(4).rposition(|window| window == b"PK\x05\x06").ok_or(BROKEN)? + first;
     let (count, mut at) = (number(end + 10, 2)?, number(end + 16, 4)?);

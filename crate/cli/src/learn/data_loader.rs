@@ -1,8 +1,7 @@
-//! Makes batches ahead of the training, on threads, into bounded queues: one loader for all that trains.
+//! The data loader of all trainings: threads prepare batches ahead into bounded queues.
 //!
-//! Thread i of n makes the batches i, i + n, i + 2 n .. into a queue of its own, and the training takes from the queues in turn. So the order is that of
-//! the blocking loader, whatever the number of threads, and there is nothing to sort. What a batch holds is a function of its number alone, see
-//! [`ownvoice::learn::sampler`].
+//! Thread i of n makes the batches i, i + n, i + 2 n .. into its own queue, and the training takes from the queues in turn. The order is therefore that of the
+//! blocking loader with any number of threads. The content of a batch depends only on its number, see [`ownvoice::learn::sampler`].
 
 use burn::prelude::Device;
 use std::{
@@ -17,41 +16,41 @@ use std::{
 
 use ownvoice::{Result, learn::sampler::BatchKey};
 
-/// What batches are made of.
+/// A source of batches: it makes each batch from its key.
 pub trait Collate: Sync {
-    /// As a thread makes it: its tensors are on the CPU.
+    /// The batch as a thread makes it, with tensors on the CPU.
     type Made: Send;
-    /// As the training takes it.
+    /// The batch as the training takes it.
     type Batch;
 
-    /// Makes a batch, the same at every call with the same arguments.
-    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Self::Made>;
+    /// Makes a batch, which depends only on `key`.
+    fn make(&self, key: BatchKey, cpu: &Device) -> Result<Self::Made>;
 
-    /// Moves a batch to the device of the training, in whose thread this runs. Randomness of the device belongs here.
+    /// Moves a batch to the device of the training, and applies random changes that are computed there. It runs in the thread of the training.
     fn place(&self, made: Self::Made, device: &Device) -> Self::Batch;
 
-    /// Both at once.
-    fn draw(&self, draw: BatchKey, device: &Device) -> Result<Self::Batch> {
-        Ok(self.place(self.make(draw, &cpu())?, device))
+    /// Makes a batch on `device`.
+    fn batch(&self, key: BatchKey, device: &Device) -> Result<Self::Batch> {
+        Ok(self.place(self.make(key, &cpu())?, device))
     }
 }
 
-/// The device that batches are made on.
+/// Returns the device that batches are made on.
 fn cpu() -> Device {
     Device::flex().autodiff()
 }
 
-/// How batches are made ahead.
+/// The configuration of a data loader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataLoaderConfig {
-    /// 0 makes each batch on demand: the blocking loader.
+    /// The number of threads; 0 makes each batch on demand, which blocks the training.
     pub threads: usize,
-    /// Batches that may wait, of all threads together; at least one a thread.
+    /// The number of batches that may wait in the queues of all threads together; at least one per thread.
     pub depth: usize,
 }
 
 impl DataLoaderConfig {
-    /// The training waits for its data as well as for its device.
+    /// The blocking loader, which has no threads.
     pub const BLOCKING: Self = Self { threads: 0, depth: 0 };
 }
 
@@ -61,29 +60,30 @@ impl Default for DataLoaderConfig {
     }
 }
 
-/// A batch, and what it cost the training.
+/// A batch, and how long the training waited for it.
 pub struct LoadedBatch<B> {
     pub batch: B,
-    /// How long the training had to wait for it.
+    /// The time that the training waited.
     pub waited: Duration,
-    /// Batches that were ready when this one was asked for.
+    /// The number of batches that were ready when this one was taken.
     pub ready: usize,
 }
 
-/// Hands out the batches of consecutive steps.
+/// Returns the batches of consecutive steps.
 pub struct DataLoader<'a, S: Collate> {
     source: &'a S,
     device: &'a Device,
     queues: Vec<Receiver<Result<S::Made>>>,
     ready: &'a AtomicUsize,
-    /// Of the next batch.
+    /// The step of the next batch.
     step: usize,
+    /// The step of the first batch.
     first: usize,
 }
 
-/// Runs `training` with a loader of the batches of `steps`. Its threads end with it.
+/// Runs `training` with a loader of the batches of `steps`. The threads of the loader end with it.
 ///
-/// * `device`: of the training
+/// * `device`: the device of the training
 pub fn with_loader<S: Collate, R>(
     source: &S,
     config: DataLoaderConfig,
@@ -101,7 +101,7 @@ pub fn with_loader<S: Collate, R>(
             scope.spawn(move || make_ahead(source, steps, &sender, ready));
             queues.push(receiver);
         }
-        // Dropping the queues ends the threads: they have nobody to make batches for.
+        // Dropped receivers end the threads.
         training(&mut DataLoader {
             source,
             device,
@@ -131,7 +131,7 @@ fn make_ahead<S: Collate>(
 }
 
 impl<S: Collate> DataLoader<'_, S> {
-    /// The batch of the next step. Fails as its making did.
+    /// Returns the batch of the next step, or the error of making it.
     pub fn take(&mut self) -> Result<LoadedBatch<S::Batch>> {
         let begun = Instant::now();
         let step = self.step;
@@ -149,9 +149,9 @@ impl<S: Collate> DataLoader<'_, S> {
         Ok(LoadedBatch { batch, waited: begun.elapsed(), ready })
     }
 
-    /// A batch that is no part of the order, made on demand.
-    pub fn draw(&self, draw: BatchKey) -> Result<S::Batch> {
-        self.source.draw(draw, self.device)
+    /// Makes a batch that is not part of the order, such as one of held-out clips.
+    pub fn batch(&self, key: BatchKey) -> Result<S::Batch> {
+        self.source.batch(key, self.device)
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     use ownvoice::Error;
     use rand::Rng;
 
-    /// Batches are their own random numbers; some take longer than others, and one may fail.
+    /// A source whose batches are random numbers. Some take longer than others, and one may fail.
     struct Numbers {
         fails: Option<usize>,
         made: AtomicUsize,
@@ -171,13 +171,13 @@ mod tests {
         type Made = u64;
         type Batch = u64;
 
-        fn make(&self, draw: BatchKey, _: &Device) -> Result<u64> {
-            let BatchKey::Train(step) = draw else { panic!("nothing is held out") };
+        fn make(&self, key: BatchKey, _: &Device) -> Result<u64> {
+            let BatchKey::Train(step) = key else { panic!("nothing is held out") };
             self.made.fetch_add(1, Ordering::Relaxed);
             if Some(step) == self.fails {
                 return Err(Error::corpus_invalid("a bad value"));
             }
-            let number = draw.random(1, 0).random::<u64>();
+            let number = key.random(1, 0).random::<u64>();
             thread::sleep(Duration::from_micros(number % 500));
             Ok(number)
         }
@@ -215,7 +215,7 @@ mod tests {
             loader.take().unwrap();
             thread::sleep(Duration::from_millis(100));
             let ready = loader.take().unwrap().ready;
-            // What waits in the queues, and one that each thread holds.
+            // The queues hold six batches, and each thread one more.
             assert!((6..=8).contains(&ready), "{ready}");
         });
         assert!(source.made.load(Ordering::Relaxed) <= 12);

@@ -1,4 +1,4 @@
-//! The configuration of a run: what is trained and how, where, and what is watched meanwhile.
+//! The configuration of a run: its hyperparameters, its folder and device, and what is monitored.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 use super::data_loader::DataLoaderConfig;
 use burn_fused::{ComputePlan, ranks::Ranks};
 
-/// How a model is trained; kept beside it, so that the same command makes it again.
+/// The hyperparameters of a training. They are stored in the manifest of a base as its `recipe`, so that the training can be repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hyperparameters {
     pub steps: usize,
     pub batch: usize,
-    /// Frames.
+    /// The length of a window in frames.
     pub window: usize,
     pub seed: u64,
     pub rate_start: f64,
     pub rate_end: f64,
-    /// Every how many steps the state is saved and the held-out loss taken.
+    /// The number of steps between two checkpoints, each with a held-out loss.
     pub checkpoint_every: usize,
-    /// Precision, and which operations are fused.
+    /// The precision, and which operations are fused.
     #[serde(flatten)]
     pub compute: ComputePlan,
 }
 
 impl Hyperparameters {
-    /// Short warm-up, then exponential decay from start to end.
+    /// Returns the learning rate of a step: a linear warm-up, and an exponential decay from `rate_start` to `rate_end`.
     pub(super) fn rate(&self, step: usize) -> f64 {
         const WARM_UP_STEPS: f64 = 100.0;
         let progress = step as f64 / self.steps as f64;
@@ -35,28 +35,29 @@ impl Hyperparameters {
     }
 }
 
-/// A hyperparameters, and where and on which device it runs.
+/// The configuration of a run.
 #[derive(Debug, Clone)]
 pub struct RunConfig {
     pub hyperparameters: Hyperparameters,
-    /// Holds checkpoint and curve.
+    /// The folder of checkpoint and curve.
     pub directory: PathBuf,
-    /// Go on from the checkpoint, where there is one.
+    /// Whether to resume from the checkpoint, if there is one.
     pub resume: bool,
-    /// Tracks gradients.
+    /// The device, which tracks gradients.
     pub device: Device,
-    /// How batches are made ahead; the result is the same in any way.
+    /// The configuration of the data loader, which does not change the result.
     pub loader: DataLoaderConfig,
-    /// With whom the batches are shared; the first rank writes, and the folder is the same for all. The result is the same with any number of ranks, but for rounding and for dropout, which each rank makes of its own.
+    /// The ranks that share each batch. The first rank writes, and all ranks use the same folder. The number of ranks changes the result only by rounding and
+    /// dropout, whose random numbers differ between ranks.
     pub ranks: Ranks,
-    /// What is watched meanwhile; the result is the same in any way.
+    /// What is monitored, which does not change the result.
     pub watch: WatchConfig,
 }
 
 impl RunConfig {
-    /// From the beginning, on one device, watched as usual.
+    /// Creates the configuration of a new run on one rank with the default data loader and monitoring.
     ///
-    /// * `device`: without gradients
+    /// * `device`: tracks no gradients
     pub fn new(hyperparameters: Hyperparameters, directory: PathBuf, device: &Device) -> Self {
         Self {
             hyperparameters,
@@ -70,12 +71,12 @@ impl RunConfig {
     }
 }
 
-/// What the watch over a run examines.
+/// The configuration of [`Watch`](super::watch::Watch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchConfig {
-    /// Steps from one count of magnitudes to the next; 0: none.
+    /// The number of steps between two statistics of magnitudes; 0 for none.
     pub statistics_every: usize,
-    /// Steps at most whose dump is written where something is no number: a loss' scale that grows overflows now and then.
+    /// The maximum number of dumps of steps with non-finite values. Growing loss scales overflow now and then, so that not every overflow needs a dump.
     pub max_dumps: usize,
 }
 

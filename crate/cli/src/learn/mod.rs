@@ -1,8 +1,8 @@
-//! The training of any module: its run with checkpoints, the data loader and the watch over overflows and statistics.
+//! The training loop of any module: runs with checkpoints, the data loader, and the monitoring of overflows and statistics.
 
 pub mod data_loader;
-pub mod preflight;
 pub mod hyperparameters;
+pub mod preflight;
 pub mod run;
 pub mod trainable_model;
 pub mod watch;

@@ -1,4 +1,4 @@
-//! Compares two runs before their curves are compared: configuration, weights, data order, seeds and precision.
+//! Compares the configuration, weights, data order, seeds and precision of two runs, before their loss curves are compared.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ pub struct RunFacts {
     /// The name of the device.
     pub device: String,
     /// The hyperparameters: steps, batch, learning rates, seed, precision.
+    #[serde(rename = "recipe")]
     pub hyperparameters: Value,
     /// The SHA-256 of the initial weights.
     pub weights_sha256: String,

@@ -1,4 +1,4 @@
-//! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, reports and a curve.
+//! The training loop of all models that train for hours. It can be resumed, and writes checkpoints, reports and a loss curve.
 
 use burn::{prelude::*, tensor::Gradients};
 use std::{
@@ -29,41 +29,41 @@ use ownvoice::{
     report::{Progress, Report},
 };
 
-/// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
+/// Splits the usable items of a corpus, by index, into training items and held-out items, which are one in fifty.
 pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usize>)> {
     const HELD_OUT_EVERY: usize = 50;
     let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
         return Err(Error::corpus_invalid(
-            "too few recordings to train on, or too short ones, or without durations",
+            "there are too few recordings with durations that are long enough",
         ));
     }
     Ok((train, held_out))
 }
 
 const HELD_OUT_BATCHES: usize = 2;
-/// Steps between two lines of the curve.
+/// The number of steps between two lines of the curve.
 const REPORT_EVERY: usize = 20;
 
-/// The curve of a run in its folder: a line every 20 steps of step, seconds, the model's losses, and the held-out loss where it was taken.
+/// Returns the path of the loss curve of a run. It has a line every 20 steps: step, seconds, the losses, and the held-out loss if it was computed.
 pub fn curve_path(directory: &Path) -> PathBuf {
     directory.join("curve.csv")
 }
 
-/// A training on its way.
+/// A training run.
 pub struct Run<'a, M: TrainableModel> {
     pub model: M,
     adam: Adam,
     run_config: &'a RunConfig,
     watch: Watch<M>,
-    /// What the watch over the latest step came to; the next exchange passes it to the other ranks.
+    /// The result of watching the latest step. The next exchange passes an error to the other ranks.
     watched: Result<()>,
-    /// Weights that the trained ones are averaged with at the end, and their share.
+    /// The weights that the trained weights are averaged with at the end, and their share of the average.
     average: Option<(HostWeights, f32)>,
 }
 
 impl<'a, M: TrainableModel> Run<'a, M> {
-    /// Starts from `blank`, which must be on the run's device, or from the checkpoint.
+    /// Opens a run that starts from `blank`, which is on the run's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
         let watch = Watch::open(&blank, run_config, run_config.resume)?;
@@ -80,7 +80,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         }
         let Hyperparameters { batch, seed, steps, .. } = run_config.hyperparameters;
         let own = [run.step(), batch, seed as usize, steps].map(|value| value as f32);
-        let what = "step, batch, seed, steps or weights differ; is the folder for runs the same for all?";
+        let what = "step, batch, seed, steps or weights differ; all ranks need the same run folder";
         run_config.ranks.compare(what, &[&own[..], &[run.fingerprint()]].concat())?;
         if run_config.ranks.is_first() {
             run.begin_curve()?;
@@ -88,37 +88,37 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         Ok(run)
     }
 
-    /// The same run, whose result is an average of the trained weights and of these, which have this share of it.
+    /// Sets the weights that the trained weights are averaged with, and their share of the average.
     pub fn averaged_with(self, average: Option<(HostWeights, f32)>) -> Self {
         Self { average, ..self }
     }
 
-    /// VocoderDataset the average with what [`Self::averaged_with`] was given.
-    fn take_average(&mut self) {
+    /// Averages the model with the weights that [`Self::averaged_with`] set.
+    fn average_weights(&mut self) {
         let Some((start, share)) = self.average.take() else { return };
         let mut averaged = HostWeights::new();
         for (name, Weight { shape, values }) in collect(&self.model) {
-            if let Some((_, begun_with)) = start.get(&name) {
+            if let Some((_, initial)) = start.get(&name) {
                 let trained = values.into_data().try_to_vec::<f32>().expect("weights are f32");
-                let mean = begun_with.iter().zip(trained).map(|(from, to)| share * from + (1.0 - share) * to);
+                let mean = initial.iter().zip(trained).map(|(from, to)| share * from + (1.0 - share) * to);
                 averaged.insert(name, (shape, mean.collect()));
             }
         }
         self.model = apply(self.model.clone(), averaged).expect("the model's own names and shapes");
     }
 
-    /// A number that differs between models.
+    /// Returns a number that differs between models.
     fn fingerprint(&self) -> f32 {
         let weights = collect(&self.model).into_values();
         weights.map(|weight| weight.values.abs().mean().into_scalar::<f32>()).sum()
     }
 
-    /// Leaves the lines up to this step: what followed the checkpoint is trained again.
+    /// Keeps the lines of the curve up to the current step, because the steps after the checkpoint are trained again.
     fn begin_curve(&self) -> Result<()> {
         let path = curve_path(&self.run_config.directory);
         let mut curve = format!("step,seconds,{},held_out\n", M::LOSSES.join(","));
         if self.step() > 0 {
-            let old = fs::read_to_string(&path).unwrap_or_default(); // A curve that is lost stops no training.
+            let old = fs::read_to_string(&path).unwrap_or_default(); // A lost curve does not stop a training.
             let step = |line: &&str| line.split(',').next().and_then(|step| step.parse::<usize>().ok());
             let kept = old.lines().filter(|line| step(line).is_some_and(|step| step <= self.step()));
             curve.extend(kept.flat_map(|line| [line, "\n"]));
@@ -126,15 +126,17 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         files::write(&path, curve)
     }
 
-    /// Steps done.
+    /// Returns the number of completed steps.
     pub fn step(&self) -> usize {
         self.adam.updates
     }
 
-    /// Trains to the recipe's last step and returns the model and its held-out loss.
+    /// Trains to the last step. Returns the model and its held-out loss.
     pub fn finish<S: Collate<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
         let RunConfig { hyperparameters, device, loader, .. } = self.run_config;
-        with_loader(source, *loader, self.step()..hyperparameters.steps, device, |loader| self.train(loader, report))
+        with_loader(source, *loader, self.step()..hyperparameters.steps, device, |loader| {
+            self.train(loader, report)
+        })
     }
 
     fn train<S: Collate<Batch = M::Batch>>(
@@ -145,7 +147,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         let RunConfig { hyperparameters, device, ranks, .. } = self.run_config;
         let mut message = String::new();
         let begun = Instant::now();
-        // On the device: nothing is read back between two reports.
+        // Sums stay on the device, so that nothing is read back between two reports.
         let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
         let (mut sums, mut summed) = (blank.clone(), 0);
         for step in self.step()..hyperparameters.steps {
@@ -175,12 +177,12 @@ impl<'a, M: TrainableModel> Run<'a, M> {
             }
         }
         self.finish_watch(report)?;
-        self.take_average();
+        self.average_weights();
         let loss = self.held_out_loss(loader)?;
         Ok((self.model, loss))
     }
 
-    /// One update, and its losses. Where ranks cannot go on together, the first of them saves the state before it.
+    /// Runs one update. Returns its losses. If another rank fails, the first rank saves the state before the update.
     fn one_step<S: Collate<Batch = M::Batch>>(
         mut self,
         step: usize,
@@ -188,18 +190,18 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         report: &dyn Report,
     ) -> Result<(Self, Tensor<1>)> {
         let RunConfig { hyperparameters, ranks, .. } = self.run_config;
-        // Running statistics change on the way to a failure.
+        // The forward pass of a failed step has already changed the running statistics.
         let before = (!ranks.is_alone()).then(|| collect(&self.model));
         match self.gradients(step, loader) {
-            Ok((gradients, losses, hidden, batch)) => {
+            Ok((gradients, losses, non_finite, batch)) => {
                 drop(before);
                 let counted = self.watch.count(step, &self.model, &gradients);
                 let (model, scaling) = (self.model.clone(), self.adam.scaling.clone());
                 let rate = hyperparameters.rate(step);
                 self.model = self.adam.step(self.model, &gradients, |_| rate);
                 let scaling = [scaling, self.adam.scaling.clone()];
-                let taken = Watch::taken(step, model, batch, [losses.clone(), hidden], scaling);
-                // All ranks look, whatever one of them has met: a step is run again by all together.
+                let taken = Watch::taken(step, model, batch, [losses.clone(), non_finite], scaling);
+                // All ranks observe, even after an error of one, because they run a step again together.
                 let observed = self.watch.observe(taken, report);
                 self.watched = counted.and(observed);
                 Ok((self, losses))
@@ -218,14 +220,14 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         self.run_config.ranks.agree(std::mem::replace(&mut self.watched, Ok(())).and(finished))
     }
 
-    /// Gradients, losses and what the watch counted of a step's batch, of all ranks together, and this rank's shard of it.
+    /// Returns the gradients, the losses and the number of non-finite outputs of a step, summed over ranks, and this rank's shard of the batch.
     fn gradients<S: Collate<Batch = M::Batch>>(
         &mut self,
         step: usize,
         loader: &mut DataLoader<S>,
     ) -> Result<(Gradients, Tensor<1>, Tensor<1>, M::Batch)> {
         let RunConfig { hyperparameters, device, ranks, .. } = self.run_config;
-        // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
+        // The random numbers of the device depend only on step and rank, so that a resumed run equals an uninterrupted one.
         let seed = hyperparameters.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
         device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
         let watched = std::mem::replace(&mut self.watched, Ok(()));
@@ -236,24 +238,24 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         }
         let losses = Tensor::cat(self.model.losses(&batch, Mode::Train), 0);
         let mut gradients = self.adam.scaled(losses.clone().sum()).backward();
-        let mut hidden = 0.0;
+        let mut non_finite = 0.0;
         if let Some(probe) = probe {
             self.compute_under(&Scope::new(hyperparameters.compute.clone()));
-            hidden = self.watch.count_outputs(&probe);
+            non_finite = self.watch.count_outputs(&probe);
         }
         let losses = losses.inner();
-        let told = Tensor::cat(vec![losses.clone(), Tensor::full([1], hidden, &losses.device())], 0);
-        let told = sum_gradients(&self.model, &mut gradients, told, ranks)?;
+        let sums = Tensor::cat(vec![losses.clone(), Tensor::full([1], non_finite, &losses.device())], 0);
+        let sums = sum_gradients(&self.model, &mut gradients, sums, ranks)?;
         let count = M::LOSSES.len();
-        Ok((gradients, told.clone().narrow(0, 0, count), told.narrow(0, count, 1), batch))
+        Ok((gradients, sums.clone().narrow(0, 0, count), sums.narrow(0, count, 1), batch))
     }
 
-    /// The same model; how it computes is no part of what it has learned.
+    /// Sets how the model computes, and what records its operations.
     fn compute_under(&mut self, scope: &Scope) {
         self.model = self.model.clone().computing(scope);
     }
 
-    /// Adds a line, and returns the losses in words.
+    /// Appends a line to the curve. Returns the losses as text.
     fn write_curve(
         &self,
         step: usize,
@@ -275,10 +277,10 @@ impl<'a, M: TrainableModel> Run<'a, M> {
     fn held_out_loss<S: Collate<Batch = M::Batch>>(&self, loader: &DataLoader<S>) -> Result<f32> {
         let mut sum = 0.0;
         for number in 0..HELD_OUT_BATCHES {
-            let batch = self.run_config.ranks.agree(loader.draw(BatchKey::HeldOut(number)))?;
+            let batch = self.run_config.ranks.agree(loader.batch(BatchKey::HeldOut(number)))?;
             sum += self.model.losses(&batch, Mode::Eval).swap_remove(M::CRITERION).into_scalar::<f32>();
         }
-        // Each rank has the part of its shards.
+        // Each rank has the losses of its shards.
         let mut sum = [sum];
         self.run_config.ranks.sum(&mut sum)?;
         Ok(sum[0] / HELD_OUT_BATCHES as f32)
@@ -288,7 +290,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         self.run_config.directory.join("checkpoint.safetensors")
     }
 
-    /// * `weights`: of the model
+    /// * `weights`: the model's weights
     fn save_checkpoint(&self, mut weights: Weights) -> Result<()> {
         weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
@@ -302,7 +304,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         let (mut weights, metadata) = deserialize(&bytes).map_err(Error::checkpoint_corrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates =
-            updates.ok_or_else(|| Error::checkpoint_corrupt("its number of updates is missing"))?;
+            updates.ok_or_else(|| Error::checkpoint_corrupt("the number of updates is missing"))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
         self.model = apply(self.model.clone(), weights).map_err(Error::checkpoint_corrupt)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! What a run trains.
+//! The trait of models that a run can train.
 
 use burn::{module::Module, prelude::*};
 
@@ -9,15 +9,15 @@ use ownvoice::model::batch::Data;
 pub trait TrainableModel: Module {
     type Batch: Data;
 
-    /// Names of what [`Self::losses`] returns.
+    /// The names of the losses that [`Self::losses`] returns.
     const LOSSES: &'static [&'static str];
-    /// Index of the loss that is reported on held-out batches.
+    /// The index of the loss that is reported for held-out batches.
     const CRITERION: usize;
 
-    /// Each `[1]`; training minimises their sum.
+    /// Computes the losses, each `[1]`. A training minimises their sum.
     fn losses(&self, batch: &Self::Batch, mode: Mode) -> Vec<Tensor<1>>;
 
-    /// How its operations are computed, where they can be computed in more than one way.
+    /// Sets how the operations are computed.
     #[must_use]
     fn computing(self, _scope: &Scope) -> Self {
         self

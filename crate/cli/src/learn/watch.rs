@@ -1,7 +1,7 @@
-//! The watch over a run: magnitudes every few steps, dumps of non-finite steps, and the facts that distinguish two runs.
+//! Monitors a run: statistics of magnitudes every few steps, dumps of steps with non-finite values, and the facts that distinguish two runs.
 //!
-//! The outcome of a step is read back while the next one is computed, so that a device never waits for the host; until then the step's weights and batch are
-//! held, and it can be run again under a probe.
+//! The outcome of a step is read back while the next one is computed, so that the device does not wait for the host. Until then, weights and batch of the step
+//! are kept, so that it can be run again under a probe.
 
 use std::{
     fs::{self, OpenOptions},
@@ -40,22 +40,22 @@ use ownvoice::{
     voice::sha256_hex,
 };
 
-/// Magnitudes at one step: a line of [`statistics_path`].
+/// The magnitudes of one step: a line of the file at [`statistics_path`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepStatistics {
     pub step: usize,
-    /// Gradients as the backward pass has them: times the loss' scale.
+    /// The magnitudes of weights and of gradients, which are multiplied by the loss scale.
     pub parameters: Vec<ParameterStatistics>,
-    /// Of the first rank's shard, what came out of each operation: what a ReLU behind it hides is seen here.
+    /// The magnitudes of the output of each operation, for the first rank's shard. They show non-finite values that a later ReLU hides.
     pub outputs: Vec<OutputStatistics>,
 }
 
-/// Magnitudes in a run's folder, as JSON, a line every few steps.
+/// Returns the path of the statistics in the folder of a run: JSON, one line every few steps.
 pub fn statistics_path(directory: &Path) -> PathBuf {
     directory.join("statistics.jsonl")
 }
 
-/// The dump of a step in a run's folder; `step` counts from 1. Ranks other than the first have files of their own.
+/// Returns the path of a dump in the folder of a run. `step` counts from 1, and each rank has its own file.
 pub fn dump_path(directory: &Path, step: usize, rank: usize) -> PathBuf {
     directory.join(match rank {
         0 => format!("step-{step:06}.safetensors"),
@@ -63,34 +63,34 @@ pub fn dump_path(directory: &Path, step: usize, rank: usize) -> PathBuf {
     })
 }
 
-/// A step that was taken, before anything of it was read back.
+/// A completed step whose outcome has not been read back.
 pub struct Taken<M: TrainableModel> {
-    /// From 0 on.
+    /// The number of the step, from 0.
     step: usize,
-    /// As it was before the update.
+    /// The model before the update.
     model: M,
     batch: M::Batch,
-    /// Sum of the losses, what [`Watch::count_outputs`] found, the optimizer's scaling before the update and after it.
+    /// The sum of the losses, the count of [`Watch::count_outputs`], and the scaling of the optimizer before and after the update.
     outcome: Tensor<1>,
 }
 
-/// The watch over one run.
+/// The monitor of one run.
 pub struct Watch<M: TrainableModel> {
     config: WatchConfig,
     plan: ComputePlan,
     directory: PathBuf,
     device: Device,
-    /// The first rank writes facts and magnitudes. All dump a step that failed, each its shard: what a dump is decided by is the same on all.
+    /// The ranks. Only the first writes facts and statistics. All write a dump, each of its shard, because the condition is the same on all ranks.
     ranks: Ranks,
     facts: RunFacts,
     latest: Option<Taken<M>>,
-    /// Of the step that is being taken, where its turn has come.
+    /// The magnitudes of outputs of the current step, if they are counted at this step.
     outputs: Result<Vec<OutputStatistics>>,
     dumps: usize,
 }
 
 impl<M: TrainableModel> Watch<M> {
-    /// Writes the facts of a run that begins with `model`; those of a run that is resumed stay.
+    /// Opens the monitor and writes the facts of a run that begins with `model`. A resumed run keeps its facts.
     pub fn open(model: &M, run_config: &RunConfig, resumed: bool) -> Result<Self> {
         let RunConfig { hyperparameters, directory, device, watch, ranks, .. } = run_config;
         let kept = fs::read(directory.join(RunFacts::FILE)).ok().filter(|_| resumed);
@@ -123,25 +123,25 @@ impl<M: TrainableModel> Watch<M> {
         files::write(&self.directory.join(RunFacts::FILE), json)
     }
 
-    /// Whether magnitudes are counted at this step.
+    /// Returns whether magnitudes are counted at this step.
     fn counts(&self, step: usize) -> bool {
         let every = self.config.statistics_every;
         every > 0 && (step + 1).is_multiple_of(every)
     }
 
-    /// What the outputs of this step are to be recorded by, where its turn has come.
+    /// Returns the probe that records the outputs of this step, if magnitudes are counted at this step.
     pub fn probe(&self, step: usize) -> Option<Probe> {
         self.counts(step).then(Probe::for_outputs)
     }
 
-    /// Counts magnitudes of what was recorded. Returns how many values are no numbers; an error is [`Self::count`]'s.
+    /// Counts the magnitudes of the recorded outputs. Returns the number of non-finite values; [`Self::count`] returns the error.
     pub fn count_outputs(&mut self, probe: &Probe) -> f32 {
         self.outputs = pollster::block_on(output_statistics(probe.take())).map_err(Error::from);
-        let of_all = self.outputs.as_deref().unwrap_or_default().iter();
-        of_all.map(|OutputStatistics { output, .. }| (output.nans + output.infinities) as f32).sum()
+        let outputs = self.outputs.as_deref().unwrap_or_default().iter();
+        outputs.map(|OutputStatistics { output, .. }| (output.nans + output.infinities) as f32).sum()
     }
 
-    /// Counts magnitudes of parameters and gradients, where this step's turn has come, and writes them down with those of the outputs.
+    /// Counts the magnitudes of parameters and gradients, if they are counted at this step, and writes them with those of the outputs.
     pub fn count(&mut self, step: usize, model: &M, gradients: &Gradients) -> Result<()> {
         let outputs = std::mem::replace(&mut self.outputs, Ok(Vec::new()))?;
         if !self.counts(step) || !self.ranks.is_first() {
@@ -155,31 +155,32 @@ impl<M: TrainableModel> Watch<M> {
         file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&path))
     }
 
-    /// A step before its update.
+    /// Returns a step to observe.
     ///
-    /// * `losses`:  `[N]`, of all ranks together, without gradients
-    /// * `hidden`:  `[1]`, what [`Self::count_outputs`] found on all of them
-    /// * `scaling`: the optimizer's, before and after the update
+    /// * `model`:      before the update
+    /// * `losses`:     `[N]`, summed over ranks, without gradients
+    /// * `non_finite`: `[1]`, the count of [`Self::count_outputs`], summed over ranks
+    /// * `before`, `after`: the scaling of the optimizer before and after the update
     pub fn taken(
         step: usize,
         model: M,
         batch: M::Batch,
-        [losses, hidden]: [Tensor<1>; 2],
+        [losses, non_finite]: [Tensor<1>; 2],
         [before, after]: [Option<Tensor<1>>; 2],
     ) -> Taken<M> {
         let after = after.expect("an update scales");
-        // Before the first update there is none yet; it begins as it is after.
+        // The optimizer has no scaling before the first update.
         let before = before.unwrap_or_else(|| after.clone());
-        Taken { step, model, batch, outcome: Tensor::cat(vec![losses.sum(), hidden, before, after], 0) }
+        Taken { step, model, batch, outcome: Tensor::cat(vec![losses.sum(), non_finite, before, after], 0) }
     }
 
-    /// Examines the step before this one.
+    /// Examines the previous step, and keeps this one.
     pub fn observe(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         if self.facts.order.len() == taken.step && self.facts.order.len() < RunFacts::BATCHES {
             self.facts.order.push(taken.batch.clips().whole.clone());
         }
         if let Some(before) = self.latest.replace(taken) {
-            self.look(before, report)?;
+            self.examine(before, report)?;
         }
         Ok(())
     }
@@ -187,15 +188,15 @@ impl<M: TrainableModel> Watch<M> {
     /// Examines the last step.
     pub fn finish(&mut self, report: &dyn Report) -> Result<()> {
         if let Some(last) = self.latest.take() {
-            self.look(last, report)?;
+            self.examine(last, report)?;
         }
         self.write_facts()
     }
 
-    fn look(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
+    fn examine(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         let outcome = pollster::block_on(read(taken.outcome.clone()))?;
         let (first, scalings) = outcome.split_at(2);
-        let (loss, hidden, (before, after)) = (first[0], first[1], scalings.split_at(SCALING));
+        let (loss, non_finite, (before, after)) = (first[0], first[1], scalings.split_at(SCALING));
         self.facts.loss_scale = after[0];
         self.facts.overflows = after[SCALING - 1] as usize;
         if (taken.step + 1).is_multiple_of(RunFacts::BATCHES) {
@@ -203,9 +204,9 @@ impl<M: TrainableModel> Watch<M> {
         }
         let overflowed =
             after[SCALING - 1] > before[SCALING - 1] || (taken.step == 0 && after[SCALING - 1] > 0.0);
-        if (overflowed || !loss.is_finite() || hidden > 0.0) && self.dumps < self.config.max_dumps {
+        if (overflowed || !loss.is_finite() || non_finite > 0.0) && self.dumps < self.config.max_dumps {
             self.dumps += 1;
-            // At the first step the scaling before is not known, and that after an overflow is half of it.
+            // The first step has no scaling before it, and an overflow halves the loss scale.
             let scale = if taken.step == 0 && overflowed { after[0] * 2.0 } else { before[0] };
             pollster::block_on(self.dump(taken, scale, report))?;
         }
@@ -230,7 +231,7 @@ impl<M: TrainableModel> Watch<M> {
             loss_scale: about.loss_scale,
         };
         let probe = Probe::default();
-        // A copy, so that batch statistics stay what the run made them.
+        // A copy, so that the running statistics of the run stay unchanged.
         let scope = Scope::recorded(self.plan.clone(), &probe);
         let model = model.valid().train().computing(&scope);
         let named = |model: &M| M::LOSSES.iter().copied().zip(model.losses(&batch, Mode::Train)).collect();
@@ -239,14 +240,14 @@ impl<M: TrainableModel> Watch<M> {
         files::write(&path, dump.serialize())?;
         let culprit = match first_fault(&dump, &replayer).await? {
             Some(culprit) => culprit.to_string(),
-            None => "all are numbers when it is run again".into(),
+            None => "no value is non-finite in a repetition".into(),
         };
         report.note(&format!("step {}: {culprit}; see {}", step + 1, path.display()));
         Ok(())
     }
 }
 
-/// Of all weights and running statistics.
+/// Returns the hash of all weights and running statistics.
 fn hash<M: Module>(model: &M) -> Result<String> {
     let bytes = pollster::block_on(serialize(collect(model), Storage::Full, Metadata::new()))?;
     Ok(sha256_hex(&bytes))

@@ -8,7 +8,7 @@ use crate::learn::data_loader::Collate;
 use burn_fused::{ranks::Shard, trace::Value};
 use ownvoice::{
     Error, Result,
-    learn::sampler::{BatchKey, BatchSampler},
+    learn::sampler::{BatchKey, BatchSampler, HELD_OUT_SEED},
     lips::{
         answers::{Answers, seen},
         augmentation::Augmentation,
@@ -123,8 +123,7 @@ impl<'a> LipSource<'a> {
                 "a window has a multiple of {SEARCH_EVERY} pictures, not {pictures}"
             )));
         }
-        /// All runs hold out the same batches.
-        const HELD_OUT_SEED: u64 = 0;
+        // All runs hold out the same batches.
         let order = |from: &[usize], seed| {
             let lengths = from.iter().map(|&index| (index, features.tracks[index].pictures.min(pictures)));
             BatchSampler::new(lengths, batch, seed)

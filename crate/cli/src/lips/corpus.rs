@@ -13,6 +13,7 @@
 use std::{fmt::Write, fs, path::PathBuf};
 
 use burn::prelude::Device;
+use clap::ValueEnum;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ use ownvoice::{
     Error, Result, files,
     lips::clock::FRAMES_PER_SECOND,
     report::{Progress, Report},
-    synth::speak::say_symbols,
+    synth::sentence::{SentenceProsody, synthesise_sentence},
     text::symbols::Symbol,
     voice::{Base, Voice},
 };
@@ -94,14 +95,14 @@ impl LipVoices {
 }
 
 /// The kind of texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum LipTexts {
-    /// Training sentences of [`Commands`].
+    /// Training sentences of a few words in a fixed order.
     Commands,
-    /// Held-out sentences of [`Commands`].
+    /// Held-out sentences of the same form.
     HeldOutCommands,
-    /// Sentences of words of the lexicon.
+    /// Sentences of the lexicon's words.
     Sentences,
 }
 
@@ -167,7 +168,7 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
     let rate_hz = base.sample_rate_hz();
     let mut done = 0;
     for (index, &row) in speakers.iter().enumerate() {
-        let voice = Voice::from_base_speaker(&base, row);
+        let voice = Voice::from_base_speaker(&base, row).expect("the row is one of the base");
         let face = |number: usize| {
             let face = (number % faces) * MAX_SPEAKERS + index;
             Face::new(seed.wrapping_mul(1_000_003).wrapping_add(face as u64))
@@ -214,13 +215,20 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
 
 /// Synthesises a sentence.
 fn scene(base: &Base, voice: &Voice, id: String, text: String) -> Result<Scene> {
-    let (symbols, durations, mel, _) = pollster::block_on(say_symbols(base, voice, &text))?;
+    let spoken = pollster::block_on(synthesise_sentence(voice, &text))?;
+    let SentenceProsody { symbols, durations, .. } = spoken.prosody;
     let seconds = base.mel_config().frame_seconds();
     let phones =
         symbols.iter().zip(&durations).map(|(&symbol, &frames)| (symbol, frames as f32 * seconds)).collect();
     let start_seconds =
         id.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % 997;
-    Ok(Scene { id, text, phones, samples: base.vocoder.vocode(&mel), start_seconds: start_seconds as f32 })
+    Ok(Scene {
+        id,
+        text,
+        phones,
+        samples: base.vocoder.vocode(&spoken.mel),
+        start_seconds: start_seconds as f32,
+    })
 }
 
 impl Scene {

@@ -121,7 +121,7 @@ mod tests {
         for file in files {
             let path = root.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "one|DecoderOutput in one.\n").unwrap();
+            fs::write(path, "one|Said in one.\n").unwrap();
         }
         let found = videos(&root)?;
         assert!(found.iter().all(|file| file.path.is_file()));

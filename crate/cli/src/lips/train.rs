@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use burn::prelude::*;
+use clap::ValueEnum;
 use serde_json::json;
 
 use super::{
@@ -71,7 +72,7 @@ impl TrainableModel for LipTacotron {
 }
 
 /// The presets of a model's sizes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LipPreset {
     /// The paper's sizes.
     Lips,
@@ -151,7 +152,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
 }
 
-/// Trains to the recipe's last step. Returns the model and its held-out loss.
+/// Trains to the last step. Returns the model and its held-out loss.
 fn train(
     features: &LipFeatures,
     config: &LipConfig,
@@ -161,8 +162,9 @@ fn train(
     let RunConfig { hyperparameters, device, ranks, .. } = run_config;
     let (train, held_out) = split(0..features.tracks.len())?;
     device.seed(hyperparameters.seed);
-    let blank =
-        LipTacotron::new(config, device).with_ranks(ranks).computing(&Scope::new(hyperparameters.compute.clone()));
+    let blank = LipTacotron::new(config, device)
+        .with_ranks(ranks)
+        .computing(&Scope::new(hyperparameters.compute.clone()));
     let run = Run::open(blank, run_config)?;
     let pictures = window_pictures(hyperparameters.window, &features.sounds.mel)?;
     let source = LipSource::new(

@@ -1,11 +1,16 @@
-//! Pretraining of a base, along either path.
+//! Pretrains a base with either alignment path and writes its files.
 
 use std::path::{Path, PathBuf};
 
 use burn::{module::Module, prelude::Device};
+use clap::ValueEnum;
 use serde_json::json;
 
-use super::{domain_embedding, training::pretrain as train, warm_start::WarmStart};
+use super::{
+    domain_embedding::{add_domain_embedding, people},
+    training::pretrain as train,
+    warm_start::WarmStart,
+};
 use crate::learn::Trained;
 use crate::{
     corpus::HELD_OUT,
@@ -29,11 +34,14 @@ use ownvoice::{
     },
 };
 
-/// Sizes of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The presets of a model's sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
+    /// The sizes of the base voice
     Small,
+    /// The sizes of Tacotron 2
     Tacotron2,
+    /// Sizes for tests
     Tiny,
 }
 
@@ -47,65 +55,65 @@ impl Preset {
     }
 }
 
-/// How text and sound are brought together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How symbols are aligned with frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AlignmentPath {
-    /// By known durations: the base voice.
+    /// By durations, as in the base voice
     Durations,
-    /// By location-sensitive attention: classic Tacotron 2.
+    /// By location-sensitive attention, as in Tacotron 2
     Attention,
 }
 
-/// From features to a base.
+/// The configuration of a pretraining.
 #[derive(Debug, Clone)]
 pub struct PretrainConfig {
-    /// Features to train on.
+    /// The folder of the features.
     pub data: PathBuf,
-    /// Folder for the base; the aligner must be in it, and a vocoder and a speaker encoder may be.
+    /// The folder for the base. It contains the aligner, and optionally a vocoder and a speaker encoder.
     pub out: PathBuf,
     pub preset: Preset,
     pub path: AlignmentPath,
-    /// Folder of a base that training begins with.
+    /// The folder of a base whose weights are the initial ones.
     pub from: Option<PathBuf>,
-    /// Share of that base in the weights that are written, 0 to 1.
-    pub start_share: f32,
-    /// Whether the speaker vectors of people share one vector while they are learned, see [`super::people_mark`].
-    pub mark_people: bool,
+    /// The share of the initial weights in the weights that are written, 0 to 1.
+    pub average_weight: f32,
+    /// Whether a domain embedding is added to the speaker vectors of people, see [`super::domain_embedding`].
+    pub domain_embedding: bool,
     pub training: RunConfig,
 }
 
 impl PretrainConfig {
-    /// The shipped base's.
+    /// Creates the configuration of a small model on the duration path.
     ///
-    /// * `device`: without gradients
+    /// * `device`: tracks no gradients
     pub fn new(data: PathBuf, out: PathBuf, device: &Device) -> Self {
         Self {
             data,
             preset: Preset::Small,
             path: AlignmentPath::Durations,
             from: None,
-            start_share: 0.0,
-            mark_people: false,
+            average_weight: 0.0,
+            domain_embedding: false,
             training: RunConfig::new(Hyperparameters::base(), out.join("run"), device),
             out,
         }
     }
 }
 
-/// Trains, and writes weights and manifest of a base, or the one file of an attention model.
+/// Pretrains a model. Writes the weights and manifest of a base, or the single file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, from, start_share, mark_people, training } = config;
+    let PretrainConfig { data, out, preset, path, from, average_weight, domain_embedding, training } = config;
     let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
-    if !(0.0..=1.0).contains(start_share) {
-        return Err(Error::option_invalid("the share of the start must lie between 0 and 1"));
+    if !(0.0..=1.0).contains(average_weight) {
+        return Err(Error::option_invalid("the share of the initial weights must be between 0 and 1"));
     }
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
     }
     let mut features = Features::load(data)?;
-    if *mark_people {
-        domain_embedding::add_domain_embedding(&mut features)?;
+    if *domain_embedding {
+        add_domain_embedding(&mut features)?;
     }
     let model_config = preset.config(features.speakers.len());
     if !hyperparameters.compute.precision.runs_on(device) {
@@ -114,7 +122,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     let start = from.as_ref().map(|base| -> Result<_> {
         let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
         let (weights, _) = deserialize(&files::read(&base.join(WEIGHTS))?).map_err(Error::base_corrupt)?;
-        Ok(WarmStart { config, speakers, weights, share: *start_share })
+        Ok(WarmStart { config, speakers, weights, average_weight: *average_weight })
     });
     let start = start.transpose()?;
     let trained = match path {
@@ -124,7 +132,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
             write_base(config, &features, model_config, &model, held_out_loss, report)?
         }
         AlignmentPath::Attention => {
-            // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
+            // Attention is always autoregressive, and it chooses the durations, so that no pitch can be given by frame.
             let sizes = TacotronConfig { autoregressive: true, pitch: false, ..model_config };
             let (model, held_out_loss) =
                 train::<AttentiveTacotron>(&features, &sizes, training, start, report)?;
@@ -150,7 +158,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     Ok(trained)
 }
 
-/// Whether the files that a base's manifest names beside its weights exist and are valid, checked before hours of training.
+/// Checks the files that the manifest of a base names beside its weights, before hours of training.
 fn check_parts(out: &Path) -> Result<()> {
     let read = |name: &str| files::read(&out.join(name));
     Phonemizer::new(&read(LEXICON)?)?;
@@ -158,8 +166,8 @@ fn check_parts(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Weights and manifest, by the first rank. The aligner and the lexicon that the manifest names must be there; a vocoder and a speaker encoder are named where
-/// they lie there.
+/// Writes weights and manifest, on the first rank. The manifest names the aligner and the lexicon, which must exist, and the vocoder and the speaker encoder if
+/// they exist.
 fn write_base(
     config: &PretrainConfig,
     features: &Features,
@@ -168,8 +176,8 @@ fn write_base(
     held_out_loss: f32,
     report: &dyn Report,
 ) -> Result<Trained> {
-    let PretrainConfig { out, start_share, mark_people, training: RunConfig { hyperparameters, ranks, .. }, .. } =
-        config;
+    let PretrainConfig { out, average_weight, domain_embedding, training, .. } = config;
+    let RunConfig { hyperparameters, ranks, .. } = training;
     let read = |name: &str| files::read(&out.join(name));
     let named = |name: &str| {
         out.join(name).is_file().then(|| -> Result<_> { Ok(FileEntry::new(name, &read(name)?)) }).transpose()
@@ -190,12 +198,12 @@ fn write_base(
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
-        people: domain_embedding::people(features).map(|(_, name)| name.clone()).collect(),
+        people: people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": hyperparameters,
-            "start_share": start_share,
-            "mark_people": mark_people,
+            "start_share": average_weight,
+            "mark_people": domain_embedding,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),
@@ -207,23 +215,25 @@ fn write_base(
         folder::write_manifest(out, &manifest)?;
         if manifest.files.vocoder.is_none() {
             report.note(&format!(
-                "no {VOCODER} lies beside the weights: until one is trained there, the base speaks through Griffin-Lim"
+                "there is no {VOCODER} beside the weights; without one, the base uses Griffin-Lim"
             ));
         }
     }
     Ok(Trained::new(&out.join(WEIGHTS), &weights, held_out_loss))
 }
 
-/// The row of the speaker that speaks when nobody was cloned.
+/// Returns the row of the default speaker.
 fn default_speaker(features: &Features) -> usize {
     features.speakers.iter().position(|name| *name == DEFAULT_SPEAKER).unwrap_or(0)
 }
 
+/// The file name of the weights in the folder of a base.
 pub const WEIGHTS: &str = "weights.safetensors";
+/// The file name of the aligner in the folder of a base.
 pub const ALIGNER: &str = "aligner.safetensors";
-/// Shared by all bases.
+/// The path of the lexicon, which all bases share.
 const LEXICON: &str = "../lexicon/en.lex";
-/// The most natural of the engines' voices.
+/// The most natural voice of the speech engines.
 const DEFAULT_SPEAKER: &str = "flite-slt";
 
 #[cfg(test)]
@@ -251,11 +261,11 @@ mod tests {
         fs::copy("../../models/lexicon/en.lex", out.join(LEXICON)).unwrap();
         assert!(missing().contains(ALIGNER), "{}", missing());
         fs::copy("../../models/base/aligner.safetensors", out.join(ALIGNER)).unwrap();
-        assert!(missing().contains("features"), "the next that is missing is the features: {}", missing());
+        assert!(missing().contains("features"), "then the features are missing: {}", missing());
     }
 
     #[test]
-    fn the_parts_that_lie_in_the_folder_are_named() {
+    fn the_manifest_names_the_parts_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         let (data, out) = (folder.path().join("features"), folder.path().join("base"));
         noise_features::write(&data, false);

@@ -1,13 +1,13 @@
-//! The way to a base voice, step by step and as a whole: features, aligner, base, vocoder, speaker encoder, measurement.
+//! Pretraining of a base, and the recipe: all steps that make a base.
 //!
-//! Each step is a plain configuration and a function; [`recipe()`] runs them all. They report to a [`Report`](ownvoice::report::Report) and print nothing.
+//! Each step is a configuration and a function. [`recipe()`] runs all of them. They report to a [`Report`](ownvoice::report::Report) and print nothing.
 
-pub mod base;
-pub mod domain_embedding;
-pub mod recipe;
+pub(crate) mod base;
+pub(crate) mod domain_embedding;
+mod pretrained;
+pub(crate) mod recipe;
 pub mod training;
-pub mod warm_start;
+pub(crate) mod warm_start;
 
-pub use base::{ALIGNER, AlignmentPath, Preset, PretrainConfig, pretrain};
-
-pub use recipe::{RecipeConfig, make_corpus, recipe};
+pub(crate) use base::pretrain;
+pub(crate) use recipe::recipe;

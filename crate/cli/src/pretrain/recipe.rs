@@ -1,4 +1,4 @@
-//! The shipped base voice from nothing.
+//! The recipe of a base: all steps from the corpus to the measurement. The shipped base took more steps, which its manifest lists.
 
 use std::{
     fs,
@@ -31,165 +31,211 @@ use ownvoice::{
     voice::folder::{MANIFEST, SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
 };
 
-/// What a base is made of, and where.
+/// The configuration of a recipe.
 #[derive(Debug, Clone)]
 pub struct RecipeConfig {
-    /// Folder for the base.
+    /// The folder for the base.
     pub out: PathBuf,
-    /// Folder for corpus, features and checkpoints, from which a run that was cut short goes on.
+    /// The folder for corpus, features and checkpoints, from which an interrupted recipe is resumed.
     pub work: PathBuf,
-    /// Hours of speech from engines.
+    /// The hours of speech from speech engines.
     pub hours: f32,
-    /// Steps of the base's training.
+    /// The number of steps of the base's training.
     pub steps: usize,
-    /// Corpus folder of people: those to train on join the base, the others are measured.
+    /// The corpus folder of people. The base is trained on some of them, and measured on the others.
     pub people: Option<PathBuf>,
     pub seed: u64,
     pub device: Device,
 }
 
-/// Corpus, features, aligner, base voice, vocoder, speaker encoder, and what they measure. What is in the work folder already is not made again.
+/// Makes a base: corpus, features, aligner, base, vocoder, speaker encoder, measurement. Results in the work folder are not made again. Returns the measured
+/// quality.
 pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
-    let RecipeConfig { out, work, hours, steps, people, seed, device } = config;
-    let (hours, steps, seed) = (*hours, *steps, *seed);
-    files::check_folder(out)?;
-    let corpus_folder = work.join("corpus");
-    if !corpus_folder.join("corpus.json").exists() {
-        report.note(&format!("1/9 corpus: {hours} h from the installed speech engines"));
-        let options = MakeOptions { hours, seed, ..MakeOptions::default() };
-        make_corpus(&corpus_folder, &options, report)?;
+    files::check_folder(&config.out)?;
+    let steps = Steps::new(config, report);
+    steps.corpus()?;
+    let features = steps.features("2/9 features", "features", None)?;
+    let aligner = steps.aligner(features)?;
+    let aligned =
+        steps.features("4/9 features of voices without phone times as well", "aligned", Some(&aligner))?;
+    write_part(&config.out.join(ALIGNER), &files::read(&aligner)?)?;
+    steps.base(&aligned)?;
+    steps.vocoder()?;
+    steps.speaker_encoder()?;
+    let RecipeConfig { out, hours, steps: base_steps, seed, .. } = config;
+    let mut manifest = read_manifest(out)?;
+    manifest.recipe["command"] =
+        json!(format!("ownvoice recipe --hours {hours} --steps {base_steps} --seed {seed} --work WORK"));
+    write_manifest(out, &manifest)?;
+    steps.measurement()
+}
+
+/// The steps of a recipe.
+struct Steps<'a> {
+    config: &'a RecipeConfig,
+    report: &'a dyn Report,
+    /// The corpus of speech engines, and that of people if the base is trained on some of them.
+    corpora: Vec<PathBuf>,
+    /// The people whose recordings the base is trained on.
+    people: Vec<&'static Person>,
+}
+
+impl<'a> Steps<'a> {
+    fn new(config: &'a RecipeConfig, report: &'a dyn Report) -> Self {
+        let people = config.people.as_deref().map(trained_on).unwrap_or_default();
+        let of_people = config.people.clone().filter(|_| !people.is_empty());
+        let corpora = [config.work.join("corpus")].into_iter().chain(of_people).collect();
+        Self { config, report, corpora, people }
     }
-    let trained_on = people.as_deref().map(trained_on).unwrap_or_default();
-    let joining = people.clone().filter(|_| !trained_on.is_empty());
-    let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(joining).collect();
-    let features = work.join("features");
-    if !features.join("features.json").exists() {
-        report.note("2/9 features");
-        prepare(
-            &PrepareConfig {
-                corpora: corpora.clone(),
-                out: features.clone(),
-                aligner: None,
-                pseudo_phones: Vec::new(),
-            },
-            report,
-        )?;
+
+    /// The configuration of a run whose checkpoints are in a folder of the work folder.
+    fn run(&self, hyperparameters: Hyperparameters, folder: &str) -> RunConfig {
+        let RecipeConfig { work, seed, device, .. } = self.config;
+        let hyperparameters = Hyperparameters { seed: *seed, ..hyperparameters };
+        RunConfig { resume: true, ..RunConfig::new(hyperparameters, work.join(folder), device) }
     }
-    let aligner = work.join(ALIGNER);
-    if !aligner.exists() {
-        report.note("3/9 aligner");
-        let partial = aligner.with_extension("partial");
-        let aligner_config = AlignerConfig {
-            data: features,
-            out: partial.clone(),
-            recogniser: RecogniserConfig { seed, ..RecogniserConfig::default() },
-            device: device.clone(),
+
+    fn corpus(&self) -> Result<()> {
+        let RecipeConfig { hours, seed, .. } = *self.config;
+        let folder = &self.corpora[0];
+        if !folder.join("corpus.json").exists() {
+            self.report.note(&format!("1/9 corpus: {hours} h from the installed speech engines"));
+            make_corpus(folder, &MakeOptions { hours, seed, ..MakeOptions::default() }, self.report)?;
+        }
+        Ok(())
+    }
+
+    /// Prepares features. With an aligner, they include recordings without phone times, and people without a reliable text by their recognised phones.
+    fn features(&self, note: &str, folder: &str, aligner: Option<&Path>) -> Result<PathBuf> {
+        let out = self.config.work.join(folder);
+        if !out.join("features.json").exists() {
+            self.report.note(note);
+            let without_text =
+                self.people.iter().filter(|person| aligner.is_some() && person.is_without_text());
+            let config = PrepareConfig {
+                corpora: self.corpora.clone(),
+                out: out.clone(),
+                aligner: aligner.map(Path::to_owned),
+                pseudo_phones: without_text.map(|person| person.name.to_string()).collect(),
+            };
+            prepare(&config, self.report)?;
+        }
+        Ok(out)
+    }
+
+    fn aligner(&self, features: PathBuf) -> Result<PathBuf> {
+        let RecipeConfig { work, seed, device, .. } = self.config;
+        let aligner = work.join(ALIGNER);
+        if !aligner.exists() {
+            self.report.note("3/9 aligner");
+            let partial = aligner.with_extension("partial");
+            let config = AlignerConfig {
+                data: features,
+                out: partial.clone(),
+                recogniser: RecogniserConfig { seed: *seed, ..RecogniserConfig::default() },
+                device: device.clone(),
+            };
+            train_aligner(&config, self.report)?;
+            fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
+        }
+        Ok(aligner)
+    }
+
+    /// Trains the base on all speakers, then for some more steps with a domain embedding if there are people among them.
+    fn base(&self, features: &Path) -> Result<()> {
+        let RecipeConfig { out, work, steps, device, .. } = self.config;
+        self.report.note(&format!("5/9 base voice: {steps} steps"));
+        let config = |hyperparameters, folder: &str| PretrainConfig {
+            training: self.run(hyperparameters, folder),
+            ..PretrainConfig::new(features.to_owned(), out.clone(), device)
         };
-        train_aligner(&aligner_config, report)?;
-        fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
-    }
-    let aligned = work.join("aligned");
-    if !aligned.join("features.json").exists() {
-        report.note("4/9 features of voices without phone times as well");
-        let without_text = trained_on.iter().filter(|person| person.is_without_text());
-        let pseudo_phones = without_text.map(|person| person.name.to_string()).collect();
-        let config = PrepareConfig {
-            corpora: corpora.clone(),
-            out: aligned.clone(),
-            aligner: Some(aligner.clone()),
-            pseudo_phones,
-        };
-        prepare(&config, report)?;
-    }
-    write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
-    report.note(&format!("5/9 base voice: {steps} steps"));
-    let pretraining = |recipe: Hyperparameters, run: &str| PretrainConfig {
-        training: RunConfig {
-            resume: true,
-            ..RunConfig::new(Hyperparameters { seed, ..recipe }, work.join(run), device)
-        },
-        ..PretrainConfig::new(aligned.clone(), out.clone(), device)
-    };
-    pretrain(&pretraining(Hyperparameters { steps, ..Hyperparameters::base() }, "run"), report)?;
-    if !trained_on.is_empty() {
+        pretrain(&config(Hyperparameters { steps: *steps, ..Hyperparameters::base() }, "run"), self.report)?;
+        if self.people.is_empty() {
+            return Ok(());
+        }
         let on_people = Hyperparameters::on_people();
-        report.note(&format!("5/9 base voice, with people marked: {} steps", on_people.steps));
+        self.report
+            .note(&format!("5/9 base voice, with a domain embedding of people: {} steps", on_people.steps));
         let start = work.join("start");
         files::check_folder(&start)?;
         for name in [WEIGHTS, MANIFEST] {
             fs::copy(out.join(name), start.join(name)).map_err(Error::io(&start))?;
         }
-        let on_people = PretrainConfig {
+        let config = PretrainConfig {
             from: Some(start),
-            start_share: 0.5,
-            mark_people: true,
-            ..pretraining(on_people, "run-people")
+            average_weight: 0.5,
+            domain_embedding: true,
+            ..config(on_people, "run-people")
         };
-        pretrain(&on_people, report)?;
+        pretrain(&config, self.report)?;
+        Ok(())
     }
-    let (on_recordings, on_base) = (Hyperparameters::vocoder(), Hyperparameters::vocoder_end());
-    let on_recordings_only = work.join("vocoder-heard.safetensors");
-    let vocoder = TrainVocoderConfig {
-        corpus: corpus_folder.clone(),
-        out: on_recordings_only.clone(),
-        base: None,
-        from: None,
-        training: RunConfig {
+
+    /// Trains the vocoder on recordings, then also on spectrograms that the base synthesises.
+    fn vocoder(&self) -> Result<()> {
+        let RecipeConfig { out, work, .. } = self.config;
+        let (on_recordings, on_base) = (Hyperparameters::vocoder(), Hyperparameters::vocoder_end());
+        let first = work.join("vocoder-heard.safetensors");
+        if !first.exists() {
+            self.report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
+            let config = TrainVocoderConfig {
+                corpus: self.corpora[0].clone(),
+                out: first.clone(),
+                base: None,
+                from: None,
+                training: self.run(on_recordings, "vocoder-heard"),
+            };
+            train_vocoder(&config, self.report)?;
+        }
+        self.report.note(&format!("7/9 vocoder, on the base's spectrograms: {} steps", on_base.steps));
+        let config = TrainVocoderConfig {
+            corpus: self.corpora[0].clone(),
+            out: out.join(VOCODER),
+            base: Some(out.clone()),
+            from: Some(first),
+            training: self.run(on_base, "vocoder-spoken"),
+        };
+        train_vocoder(&config, self.report)?;
+        Ok(())
+    }
+
+    fn speaker_encoder(&self) -> Result<()> {
+        let RecipeConfig { out, work, seed, device, .. } = self.config;
+        let hyperparameters = Hyperparameters { seed: *seed, ..Hyperparameters::speaker_encoder() };
+        self.report.note(&format!("8/9 speaker encoder: {} steps", hyperparameters.steps));
+        let config = SpeakerEncoderConfig {
+            corpora: self.corpora.clone(),
+            out: out.join(SPEAKER_ENCODER),
+            run: work.join("speaker-encoder"),
+            device: device.clone(),
+            hyperparameters,
             resume: true,
-            ..RunConfig::new(Hyperparameters { seed, ..on_recordings.clone() }, work.join("vocoder-heard"), device)
-        },
-    };
-    if !on_recordings_only.exists() {
-        report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
-        train_vocoder(&vocoder, report)?;
+        };
+        train_speaker_encoder(&config, self.report)?;
+        Ok(())
     }
-    report.note(&format!("7/9 vocoder, on the base's spectrograms: {} steps", on_base.steps));
-    let end = TrainVocoderConfig {
-        out: out.join(VOCODER),
-        base: Some(out.clone()),
-        from: Some(on_recordings_only),
-        training: RunConfig {
-            directory: work.join("vocoder-spoken"),
-            recipe: Hyperparameters { seed, ..on_base },
-            ..vocoder.training
-        },
-        ..vocoder
-    };
-    train_vocoder(&end, report)?;
 
-    report.note(&format!("8/9 speaker encoder: {} steps", Hyperparameters::speaker_encoder().steps));
-    let encoder = SpeakerEncoderConfig {
-        corpora,
-        out: out.join(SPEAKER_ENCODER),
-        run: work.join("speaker-encoder"),
-        device: device.clone(),
-        recipe: Hyperparameters { seed, ..Hyperparameters::speaker_encoder() },
-        resume: true,
-    };
-    train_speaker_encoder(&encoder, report)?;
-    let mut manifest = read_manifest(out)?;
-    manifest.recipe["command"] =
-        json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
-    write_manifest(out, &manifest)?;
-
-    report.note("9/9 clones of the held-out voices");
-    let measurement = MeasureConfig {
-        base: out.clone(),
-        corpus: Some(corpus_folder),
-        people: people.clone(),
-        wavs: None,
-        seed,
-        device: device.clone(),
-    };
-    measure(&measurement, report)
+    fn measurement(&self) -> Result<Value> {
+        let RecipeConfig { out, people, seed, device, .. } = self.config;
+        self.report.note("9/9 clones of the held-out voices");
+        let config = MeasureConfig {
+            base: out.clone(),
+            corpus: Some(self.corpora[0].clone()),
+            people: people.clone(),
+            wavs: None,
+            seed: *seed,
+            device: device.clone(),
+        };
+        measure(&config, self.report)
+    }
 }
 
-/// Those of a corpus of people who join the base.
+/// Returns the people of a corpus whose recordings the base is trained on.
 fn trained_on(people: &Path) -> Vec<&'static Person> {
     PEOPLE.iter().filter(|person| !person.is_held_out() && person.folder(people).is_dir()).collect()
 }
 
-/// Makes a corpus from the installed speech engines.
+/// Makes a corpus from the installed speech engines, and reports its progress.
 pub fn make_corpus(out: &Path, options: &MakeOptions, report: &dyn Report) -> Result<corpus::make::Summary> {
     corpus::make(out, options, Phonemizer::embedded().lexicon(), &|progress| {
         let seconds = |seconds: f32| seconds.max(0.0) as usize;

@@ -1,29 +1,20 @@
-//! Trains a base voice on a prepared corpus, along either path.
+//! Trains a Tacotron of either alignment path on features.
 
-use burn::{module::Param, prelude::*};
-
-use super::{domain_embedding, warm_start::WarmStart};
+use super::{domain_embedding, pretrained::Pretrained, warm_start::WarmStart};
 use crate::learn::{
-    data_loader::Collate,
     hyperparameters::{Hyperparameters, RunConfig},
     run::{Run, split},
-    trainable_model::TrainableModel,
 };
-use burn_fused::{ComputePlan, Mode, Scope, ranks::Ranks, weights::apply};
+use burn_fused::{ComputePlan, Scope, weights::apply};
 use ownvoice::{
     Error, Result,
-    check::step_dump::Stepped,
     features::Features,
-    learn::sampler::BatchKey,
-    model::{
-        AttentiveTacotron, Tacotron, TacotronConfig,
-        batch::{Batch, Extent, UtteranceSource},
-    },
+    model::{TacotronConfig, batch::UtteranceSource},
     report::Report,
 };
 
 impl Hyperparameters {
-    /// The shipped base's.
+    /// The hyperparameters of a base.
     pub fn base() -> Self {
         Self {
             steps: 10_000,
@@ -37,95 +28,15 @@ impl Hyperparameters {
         }
     }
 
-    /// Of its last part, with people among the speakers (decision 104).
+    /// The hyperparameters of the last part of its training, with people among the speakers.
     pub fn on_people() -> Self {
         Self { steps: 1100, batch: 32, rate_start: 6e-4, rate_end: 3e-5, ..Self::base() }
     }
 }
 
-/// A Tacotron that can be trained on features.
-pub trait Pretrained: TrainableModel<Batch = Batch> {
-    /// Beginnings of the names that it has in common with a base.
-    const SHARED: &'static [&'static str];
-
-    /// Of random weights; its batch statistics are over all ranks.
-    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self;
-
-    /// How much of an utterance it learns from at once.
-    fn extent(hyperparameters: &Hyperparameters) -> Extent;
-
-    /// `[S, V]`
-    fn speaker_table(&mut self) -> &mut Param<Tensor<2>>;
-}
-
-/// The duration path, on windows.
-impl TrainableModel for Tacotron {
-    type Batch = Batch;
-
-    const LOSSES: &'static [&'static str] = &["before", "after", "durations", "pitch"];
-    const CRITERION: usize = 1;
-
-    fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
-        self.named_losses(batch, mode).into_iter().map(|(_, loss)| loss).collect()
-    }
-
-    fn computing(self, scope: &Scope) -> Self {
-        self.computing(scope)
-    }
-}
-
-impl Pretrained for Tacotron {
-    const SHARED: &'static [&'static str] =
-        &["encoder.", "speakers", "durations.", "ranges.", "pitch.", "decoder.", "postnet."];
-
-    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self {
-        Self::new(config, device).with_ranks(ranks)
-    }
-
-    fn extent(hyperparameters: &Hyperparameters) -> Extent {
-        Extent::Window(hyperparameters.window)
-    }
-
-    fn speaker_table(&mut self) -> &mut Param<Tensor<2>> {
-        &mut self.speakers
-    }
-}
-
-/// The attention path, on whole utterances.
-impl TrainableModel for AttentiveTacotron {
-    type Batch = Batch;
-
-    const LOSSES: &'static [&'static str] = &["before", "after", "gate", "guide"];
-    const CRITERION: usize = 1;
-
-    fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
-        self.named_losses(batch, mode).into_iter().map(|(_, loss)| loss).collect()
-    }
-
-    fn computing(self, scope: &Scope) -> Self {
-        self.computing(scope)
-    }
-}
-
-impl Pretrained for AttentiveTacotron {
-    const SHARED: &'static [&'static str] = &["encoder.", "speakers", "postnet."];
-
-    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self {
-        Self::new(config, device).with_ranks(ranks)
-    }
-
-    fn extent(_: &Hyperparameters) -> Extent {
-        Extent::Whole
-    }
-
-    fn speaker_table(&mut self) -> &mut Param<Tensor<2>> {
-        &mut self.speakers
-    }
-}
-
-/// Trains to the recipe's last step and returns the model and its held-out loss. Where speakers are marked, their rows have the mark in the end.
+/// Trains to the last step. Returns the model and its held-out loss. A domain embedding of the features is added to the rows of its speakers at the end.
 ///
-/// * `start`: another base to begin with
+/// * `start`: the base whose weights are the initial ones
 pub fn pretrain<M: Pretrained>(
     features: &Features,
     config: &TacotronConfig,
@@ -145,10 +56,10 @@ pub fn pretrain<M: Pretrained>(
     }
     let mut average = None;
     if let Some(start) = start {
-        let share = start.share;
+        let weight = start.average_weight;
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
-        average = (share > 0.0).then(|| (shared.clone(), share));
+        average = (weight > 0.0).then(|| (shared.clone(), weight));
         blank = apply(blank, shared).map_err(Error::base_corrupt)?;
     }
     let run = Run::open(blank, run_config)?.averaged_with(average);
@@ -169,36 +80,33 @@ pub fn pretrain<M: Pretrained>(
     Ok((model, held_out_loss))
 }
 
-impl Collate for UtteranceSource<'_> {
-    type Made = Batch;
-    type Batch = Batch;
-
-    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
-        self.draw(draw, cpu)
-    }
-
-    fn place(&self, made: Batch, device: &Device) -> Batch {
-        made.to_device(device)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         learn::preflight::{RunFacts, preflight},
-        learn::{data_loader::DataLoaderConfig, hyperparameters::WatchConfig, run::curve_path, watch::dump_path},
+        learn::{
+            data_loader::{Collate, DataLoaderConfig},
+            hyperparameters::WatchConfig,
+            run::curve_path,
+            watch::dump_path,
+        },
     };
+    use burn::prelude::*;
     use burn_fused::{
-        ranks::threads,
+        ranks::{Ranks, threads},
         weights::{HostWeights, Metadata, Storage, collect, deserialize, serialize},
+    };
+    use ownvoice::{
+        learn::sampler::BatchKey,
+        model::{Tacotron, batch::Batch},
     };
     use std::{fs, path::Path};
     use tempfile::TempDir;
 
     struct Case {
         features: Features,
-        /// Where they are read from.
+        /// The folder of the features.
         _folder: TempDir,
         config: TacotronConfig,
         weights: HostWeights,
@@ -211,16 +119,28 @@ mod tests {
             Device::flex().seed(1);
             let weights = collect(&Tacotron::new(&config, &Device::flex()));
             let bytes = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
-            let hyperparameters = Hyperparameters { steps: 60, batch: 6, window: 24, checkpoint_every: 20, ..Hyperparameters::base() };
+            let hyperparameters = Hyperparameters {
+                steps: 60,
+                batch: 6,
+                window: 24,
+                checkpoint_every: 20,
+                ..Hyperparameters::base()
+            };
             let folder = TempDir::new().unwrap();
             ownvoice_testing::noise_features::write(folder.path(), true);
             let features = Features::load(folder.path()).unwrap();
-            Self { features, _folder: folder, config, weights: deserialize(&bytes).unwrap().0, hyperparameters }
+            Self {
+                features,
+                _folder: folder,
+                config,
+                weights: deserialize(&bytes).unwrap().0,
+                hyperparameters,
+            }
         }
 
         /// Trains to the end, or until a batch fails.
         ///
-        /// * `fails`: the step whose batch cannot be made
+        /// * `fails`: the step whose batch fails
         fn train(
             &self,
             ranks: Ranks,
@@ -251,13 +171,13 @@ mod tests {
             run.finish(&Failing { source, fails }, &()).map(|(_, loss)| loss)
         }
 
-        /// Trains on from the case's weights, which have this share of the result; returns the model and its held-out loss.
-        fn train_further(&self, features: &Features, steps: usize, share: f32) -> (Tacotron, f32) {
+        /// Trains from the case's weights, which have the share `average_weight` in the result. Returns the model and its held-out loss.
+        fn train_further(&self, features: &Features, steps: usize, average_weight: f32) -> (Tacotron, f32) {
             let start = WarmStart {
                 config: self.config.clone(),
                 speakers: features.speakers.clone(),
                 weights: self.weights.clone(),
-                share,
+                average_weight,
             };
             let folder = TempDir::new().unwrap();
             let hyperparameters = Hyperparameters { steps, ..self.hyperparameters.clone() };
@@ -266,6 +186,7 @@ mod tests {
         }
     }
 
+    /// A source of which one batch may fail.
     struct Failing<'a> {
         source: UtteranceSource<'a>,
         fails: Option<usize>,
@@ -275,10 +196,10 @@ mod tests {
         type Made = Batch;
         type Batch = Batch;
 
-        fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
+        fn make(&self, key: BatchKey, cpu: &Device) -> Result<Batch> {
             match self.fails {
-                Some(step) if draw == BatchKey::Train(step) => Err(Error::corpus_invalid("a bad batch")),
-                _ => self.source.make(draw, cpu),
+                Some(step) if key == BatchKey::Train(step) => Err(Error::corpus_invalid("a bad batch")),
+                _ => self.source.make(key, cpu),
             }
         }
 
@@ -287,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Steps and losses; seconds are left out.
+    /// Returns the steps and losses of a curve, without the seconds.
     fn curve(directory: &Path) -> Vec<Vec<f32>> {
         let text = fs::read_to_string(curve_path(directory)).unwrap();
         let numbers = |line: &str| {
@@ -306,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_the_same_whatever_feeds_it_and_wherever_it_was_stopped() {
+    fn the_result_does_not_depend_on_threads_or_on_a_resumption() {
         let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
         let directory = |name: &str| folder.path().join(name);
         let alone = |threads, name: &str, resume, fails| {
@@ -317,7 +238,7 @@ mod tests {
         assert_eq!(expected.len(), 3);
         assert_eq!(alone(3, "threads", false, None).unwrap(), loss);
         assert_same(&curve(&directory("threads")), &expected, 0.0);
-        // Between two checkpoints: what followed the first of them is trained again.
+        // The run fails between two checkpoints, so that the steps after the first of them are trained again.
         let error = alone(2, "resumed", false, Some(47)).unwrap_err();
         assert_eq!(error.code(), "corpus-invalid");
         assert_eq!(alone(1, "resumed", true, None).unwrap(), loss);
@@ -325,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn the_start_keeps_its_share() {
+    fn the_initial_weights_are_averaged_with_the_trained_ones() {
         let case = Case::new();
-        let trained = |share: f32| {
-            let (model, loss) = case.train_further(&case.features, 10, share);
+        let trained = |average_weight: f32| {
+            let (model, loss) = case.train_further(&case.features, 10, average_weight);
             let bytes =
                 pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();
             (deserialize(&bytes).unwrap().0, loss)
@@ -336,34 +257,37 @@ mod tests {
         let ((end, loss), (average, average_loss)) = (trained(0.0), trained(0.25));
         assert_ne!(loss, average_loss, "the loss is that of the average");
         assert_eq!(end.len(), average.len());
-        for (name, (_, begun_with)) in &case.weights {
-            for ((from, to), mean) in begun_with.iter().zip(&end[name].1).zip(&average[name].1) {
+        for (name, (_, initial)) in &case.weights {
+            for ((from, to), mean) in initial.iter().zip(&end[name].1).zip(&average[name].1) {
                 assert!((0.25 * from + 0.75 * to - mean).abs() < 1e-6, "{name}: {from}, {to}, {mean}");
             }
         }
-        assert!(case.weights.iter().any(|(name, (_, from))| *from != end[name].1), "something was learned");
+        assert!(
+            case.weights.iter().any(|(name, (_, from))| *from != end[name].1),
+            "the training changes weights"
+        );
     }
 
     #[test]
-    fn the_rows_of_people_take_in_their_mark() {
+    fn the_domain_embedding_is_added_to_the_rows_of_people() {
         let mut case = Case::new();
         case.features.speakers = vec!["a".into(), "flite-b".into()];
-        // How far a speaker's row moves in Adam's first step, which is as long in the mark as in the row.
+        // How far a speaker's row moves in Adam's first step, which moves the domain embedding as far as the row.
         let moved = |features: &Features| {
             let (model, _) = case.train_further(features, 1, 0.0);
-            assert_eq!(model.speakers.dims()[0], 2, "the mark has no row of its own in the end");
+            assert_eq!(model.speakers.dims()[0], 2, "the domain embedding has no row in the result");
             let rows = model.speakers.val().into_data().try_to_vec::<f32>().unwrap();
-            let begun_with = &case.weights["speakers"].1;
-            let moved: Vec<f32> = rows.iter().zip(begun_with).map(|(to, from)| (to - from).abs()).collect();
+            let initial = &case.weights["speakers"].1;
+            let moved: Vec<f32> = rows.iter().zip(initial).map(|(to, from)| (to - from).abs()).collect();
             let (person, engine) = moved.split_at(moved.len() / 2);
             [person, engine].map(|row| row.iter().sum::<f32>())
         };
         let mut features = case.features.clone();
-        let unmarked = moved(&features);
+        let without = moved(&features);
         domain_embedding::add_domain_embedding(&mut features).unwrap();
-        let marked = moved(&features);
-        assert!((marked[0] / unmarked[0] - 2.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
-        assert!((marked[1] / unmarked[1] - 1.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
+        let with = moved(&features);
+        assert!((with[0] / without[0] - 2.0).abs() < 0.01, "{with:?}, {without:?}");
+        assert!((with[1] / without[1] - 1.0).abs() < 0.01, "{with:?}, {without:?}");
         features.speakers[0] = "flite-a".into();
         assert_eq!(
             domain_embedding::add_domain_embedding(&mut features).unwrap_err().code(),
@@ -372,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ranks_train_as_one_and_one_goes_on_where_two_ended() {
+    fn two_ranks_have_the_losses_of_one_and_one_rank_resumes_their_run() {
         let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
         let directory = |name: &str| folder.path().join(name);
         let loss = case.train(Ranks::default(), 1, &directory("one"), false, None).unwrap();
@@ -380,7 +304,7 @@ mod tests {
         let losses = threads::run(2, |ranks| case.train(ranks, 1, &directory("two"), false, None).unwrap());
         assert!(losses[0] == losses[1] && (losses[0] - loss).abs() < 1e-4, "{losses:?}, {loss}");
         assert_same(&curve(&directory("two")), &expected, 1e-4);
-        // They differ by their number, and not by their parts of the batches.
+        // The facts have whole batches and not shards, so that only the number of ranks differs.
         let facts = |name: &str| -> RunFacts {
             serde_json::from_slice(&fs::read(directory(name).join(RunFacts::FILE)).unwrap()).unwrap()
         };
@@ -397,14 +321,14 @@ mod tests {
         assert_eq!(codes, ["rank-lost", "corpus-invalid"]);
         case.train(Ranks::default(), 1, &directory("resumed"), true, None).unwrap();
         let resumed = curve(&directory("resumed"));
-        // The run was saved at the step that failed; the means of its lines are over what was left of their steps.
+        // The run was saved at the failed step, so that the mean of the last line is over fewer steps.
         assert_eq!(resumed.len(), 3);
         assert_same(&resumed[..2], &expected[..2], 1e-4);
-        assert!((resumed[2].last().unwrap() - expected[2].last().unwrap()).abs() < 1e-4, "held out");
+        assert!((resumed[2].last().unwrap() - expected[2].last().unwrap()).abs() < 1e-4, "held-out loss");
     }
 
     #[test]
-    fn two_ranks_dump_a_step_that_is_no_number_and_none_waits_for_the_other() {
+    fn two_ranks_dump_a_non_finite_step_and_neither_waits_for_the_other() {
         let mut case = Case::new();
         (case.hyperparameters.rate_start, case.hyperparameters.rate_end) = (1e30, 1e30);
         let folder = tempfile::tempdir().unwrap();

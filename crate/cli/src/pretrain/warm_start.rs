@@ -1,20 +1,20 @@
-//! Another base's weights as the start of a new one: what both have is taken over, by name.
+//! A warm start: a training that begins with the weights of another base, as far as both models have weights of the same name.
 
 use burn_fused::weights::HostWeights;
 use ownvoice::model::TacotronConfig;
 
-/// A base to begin with.
+/// The base that a training begins with.
 pub struct WarmStart {
     pub config: TacotronConfig,
     pub speakers: Vec<String>,
     pub weights: HostWeights,
-    /// Its share of the weights that the training ends with, 0 to 1: they are averaged with the trained ones (Wortsman et al. 2022, "WiSE-FT").
-    pub share: f32,
+    /// The share of these weights in the final ones, 0 to 1: they are averaged with the trained weights (Wortsman et al. 2022, "WiSE-FT").
+    pub average_weight: f32,
 }
 
 impl WarmStart {
-    /// Its weights in the shapes of a model with `config` and `speakers`. Missing speakers start at the mean; weights for new inputs,
-    /// and rows after those of the speakers, start at zero.
+    /// Returns the weights in the shapes of a model with `config` and `speakers`. New speakers start at the mean of the others. Weights for new inputs and the
+    /// row of the domain embedding start at zero.
     pub fn fit(mut self, config: &TacotronConfig, speakers: &[String]) -> HostWeights {
         if let Some((shape, table)) = self.weights.remove("speakers") {
             let width = shape[1];
@@ -46,7 +46,7 @@ impl WarmStart {
     }
 }
 
-/// A matrix `[before + blocks * from + rest, columns]` with rows of zeros after each block, so that blocks are `to` rows.
+/// Inserts rows of zeros into a matrix `[before + blocks * from + rest, columns]`, so that each block has `to` rows instead of `from`.
 fn widen(
     shape: &[usize],
     values: &[f32],
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_widened_by_zeros() {
+    fn blocks_are_padded_with_zeros() {
         let values: Vec<f32> = (1..=6).map(|value| value as f32).collect();
         // One row before, two blocks of two rows, one row after.
         let (shape, widened) = widen(&[6, 1], &values, 1, 2, 2, 3);
@@ -87,9 +87,13 @@ mod tests {
             config: config.clone(),
             speakers: vec!["a".into(), "b".into()],
             weights: HostWeights::from([("speakers".into(), table)]),
-            share: 0.0,
+            average_weight: 0.0,
         };
         let fitted = start.fit(&config, &["b".into(), "new".into(), "a".into()]);
-        assert_eq!(fitted["speakers"], (vec![4, 1], vec![3.0, 2.0, 1.0, 0.0]), "the last is the mark");
+        assert_eq!(
+            fitted["speakers"],
+            (vec![4, 1], vec![3.0, 2.0, 1.0, 0.0]),
+            "the last row is the domain embedding"
+        );
     }
 }

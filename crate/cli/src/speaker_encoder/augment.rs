@@ -56,8 +56,8 @@ pub fn augment(mels: Tensor<3>) -> Tensor<3> {
         mean * each(-NOISE_BELS.end..-NOISE_BELS.start).mul_scalar(LN_10).exp() * sometimes(NOISE_SHARE);
     let tilt = (each(-6.0..3.0) * place.sub_scalar(0.5)).exp();
     let whole = [items, frames, channels];
-    let tremble = (uniform(whole, 0.0, 1.0) + uniform(whole, 0.0, 1.0)).powi_scalar(2);
-    (power + level * tilt * tremble).clamp_min(1e-10).log().div_scalar(2.0)
+    let fluctuation = (uniform(whole, 0.0, 1.0) + uniform(whole, 0.0, 1.0)).powi_scalar(2);
+    (power + level * tilt * fluctuation).clamp_min(1e-10).log().div_scalar(2.0)
 }
 
 /// Returns Gaussian noise that is generated on the device.
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rooms_differ_add_power_and_leave_the_speech_audible() {
+    fn rooms_differ_and_leave_the_speech_audible() {
         let device = Device::flex();
         device.seed(3);
         // A second of speech, then silence.
@@ -88,7 +88,7 @@ mod tests {
         let silences: Vec<f32> = (0..16).map(|item| mean(item, 140..160)).collect();
         assert!(
             (0..16).all(|item| mean(item, 5..80) > silences[item] + 0.3),
-            "speech stands out of its room: {silences:?}"
+            "speech is louder than echoes and noise: {silences:?}"
         );
         let (quietest, loudest) =
             (silences.iter().copied().fold(0.0, f32::min), silences.iter().copied().fold(-20.0, f32::max));

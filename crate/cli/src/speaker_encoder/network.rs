@@ -1,4 +1,4 @@
-//! Who speaks: an x-vector (Snyder et al. 2018), time-delay layers over log-mels, statistics over all frames, one vector a clip.
+//! The x-vector network (Snyder et al. 2018): time-delay layers over log-mels, statistics pooling over all frames, and one embedding per clip.
 
 use burn::{module::Module, prelude::*};
 
@@ -7,23 +7,26 @@ use burn_fused::{
     conv::{Activation, ConvNorm},
 };
 
-/// Width of a speaker's vector.
+/// The width of an embedding.
 pub const EMBEDDING: usize = 128;
-/// Width of the time-delay layers, and of the last of them, whose statistics are taken.
+/// The width of the time-delay layers.
 const WIDTH: usize = 192;
+/// The width of the last time-delay layer, whose statistics are pooled.
 pub const POOLED: usize = 384;
-/// Kernel of each layer: a receptive field of 13 frames, 160 ms.
+/// The kernel size of each layer. The receptive field is 13 frames or 160 ms.
 const TAPS: [usize; 5] = [5, 5, 5, 1, 1];
-/// Log-mels meet the network as `(mel - MEAN) / SCALE`, as they do the acoustic model.
+/// The mean by which log-mels are normalised, `(mel - MEAN) / SCALE`, as for the acoustic model.
 const MEAN: f32 = -5.0;
+/// The scale by which log-mels are normalised.
 const SCALE: f32 = 2.5;
-/// Variances are no smaller, or their roots would have no gradient.
+/// Added to variances, whose square root would otherwise have an infinite gradient at 0.
 const MIN_VARIANCE: f32 = 1e-4;
 
+/// The network of the speaker encoder.
 #[derive(Module, Debug)]
 pub struct SpeakerEncoder {
     pub layers: Vec<ConvNorm>,
-    /// Normalised: statistics of rectified layers all point the same way, and no two speakers would differ at the start.
+    /// The projection, which is normalised: statistics of rectified layers have similar directions, so that all speakers would be similar at the start.
     pub projection: ConvNorm,
 }
 
@@ -41,10 +44,10 @@ impl SpeakerEncoder {
         }
     }
 
-    /// * `mels`:  `[B, T, M]`, log amplitudes at the speech level that every clip meets the models at
-    /// * `noise`: `[B, T, POOLED]`, added before the statistics are taken; training only
+    /// Returns embeddings `[B, EMBEDDING]`, which are not of unit length.
     ///
-    /// Returns `[B, EMBEDDING]`, not of unit length.
+    /// * `mels`:  `[B, T, M]`, log amplitudes, normalised in level
+    /// * `noise`: `[B, T, POOLED]`, added before the pooling in training
     pub fn forward(&self, mels: Tensor<3>, noise: Option<Tensor<3>>, mode: Mode) -> Tensor<2> {
         let mut hidden = mels.sub_scalar(MEAN).div_scalar(SCALE);
         for layer in &self.layers {
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clip_of_any_length_is_one_vector_and_order_does_not_count() {
+    fn the_embedding_does_not_depend_on_the_length() {
         let device = Device::flex();
         device.seed(1);
         let encoder = SpeakerEncoder::new(8, &device);
@@ -80,10 +83,10 @@ mod tests {
             )
         };
         assert_eq!(embed(ramp(20)).dims(), [1, EMBEDDING]);
-        // Far from the edges, where the layers see padding, twice the same frames have the same statistics.
+        // Far from the padded edges, the repeated frames have the same statistics.
         let (once, twice) = (embed(ramp(220)), embed(ramp(440)));
-        let apart = (once.clone() - twice).powi_scalar(2).sum().into_scalar::<f32>()
+        let difference = (once.clone() - twice).powi_scalar(2).sum().into_scalar::<f32>()
             / once.powi_scalar(2).sum().into_scalar::<f32>();
-        assert!(apart < 1e-2, "{apart}");
+        assert!(difference < 1e-2, "{difference}");
     }
 }

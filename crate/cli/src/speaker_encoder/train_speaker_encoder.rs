@@ -1,4 +1,4 @@
-//! Training of the encoder that distinguishes speakers, and its measurement on speakers that it was not trained on.
+//! Trains the speaker encoder on corpora, and measures it on speakers that it was not trained on.
 
 use std::{
     collections::BTreeMap,
@@ -28,28 +28,29 @@ use ownvoice::{
     voice::folder,
 };
 
-/// From corpora to the weights of a speaker encoder.
+/// The configuration of a training of the speaker encoder.
 #[derive(Debug, Clone)]
 pub struct SpeakerEncoderConfig {
-    /// Corpus folders.
+    /// The folders of the corpora.
     pub corpora: Vec<PathBuf>,
-    /// File for the weights.
+    /// The file for the weights.
     pub out: PathBuf,
     pub hyperparameters: Hyperparameters,
     pub device: Device,
-    /// Go on from the checkpoint in the folder for runs, where there is one.
+    /// Whether to resume from the checkpoint in the run folder, if there is one.
     pub resume: bool,
-    /// Folder for checkpoint and curve.
+    /// The folder for checkpoint and loss curve.
     pub run: PathBuf,
 }
 
-/// Formants and pitch of the speakers that each voice of the corpus is made into.
+/// The formant factors of the perturbed speakers that are made from each voice of the corpus.
 const FORMANTS: [f32; 3] = [0.86, 1.0, 1.16];
+/// The pitch factors of the perturbed speakers.
 const PITCHES: [f32; 3] = [0.8, 1.0, 1.25];
-/// Clips of each of them.
+/// The maximum number of clips of each perturbed speaker.
 const CLIPS: usize = 40;
 
-/// Trains and writes the weights. A base that they are part of stays whole.
+/// Trains a speaker encoder and writes its weights. If they are part of a base, its manifest is updated.
 pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report) -> Result<Trained> {
     let SpeakerEncoderConfig { corpora, out, hyperparameters, device, resume, run } = config;
     files::check_writable(out)?;
@@ -62,7 +63,7 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
         for (index, perturbation) in perturbations.iter().enumerate() {
-            // Each from another place, so that words do not identify a speaker.
+            // The clips of each speaker begin at another recording, so that words do not identify a speaker.
             let clips = recordings.iter().cycle().skip(index * CLIPS).take(CLIPS.min(recordings.len()));
             tasks.extend(clips.map(|recording| (speakers, *recording, *perturbation)));
             speakers += 1;
@@ -81,8 +82,9 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     };
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     report.note(&format!("{} clips of {speakers} speakers", samples.len()));
-    // On one rank: the embedding is normalised over a batch by the running statistics of one.
-    let run_config = RunConfig { resume: *resume, ..RunConfig::new(hyperparameters.clone(), run.clone(), device) };
+    // The training uses one rank, because the batch norm of the embedding computes its statistics on one rank.
+    let run_config =
+        RunConfig { resume: *resume, ..RunConfig::new(hyperparameters.clone(), run.clone(), device) };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config, report)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
     folder::write_part(out, &bytes)?;
@@ -90,7 +92,7 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     Ok(Trained::new(out, &bytes, held_out_loss))
 }
 
-/// Recordings of all corpora, and of the voices of other languages beside them.
+/// Returns the recordings of all corpora, including those of voices in other languages.
 fn recordings_of(corpora: &[PathBuf]) -> Result<Vec<Recording>> {
     let mut recordings = Vec::new();
     for corpus in corpora {
@@ -103,7 +105,8 @@ fn recordings_of(corpora: &[PathBuf]) -> Result<Vec<Recording>> {
     Ok(recordings)
 }
 
-/// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Perturbation`].
+/// Returns the recordings of each voice, except voices that are made by faster or slower playback, whose names contain an `@`, because [`Perturbation`] is used
+/// instead.
 fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
     let mut speakers: BTreeMap<&str, Vec<&Recording>> = BTreeMap::new();
     for recording in recordings.iter().filter(|recording| !recording.speaker.contains('@')) {
@@ -112,29 +115,31 @@ fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
     speakers
 }
 
-/// A recording in another's voice, and its rate.
+/// Returns a recording with a perturbed voice, and its sample rate in Hz.
 fn perturbed(recording: &Recording, perturbation: Perturbation) -> Result<(Vec<f32>, u32)> {
     let clip = read_audio(&recording.path)?;
     Ok((perturbation.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
 }
 
-/// What [`verify`] finds.
+/// The result of [`verify`].
 pub struct Verification {
     pub speakers: usize,
-    /// Pairs of clips.
+    /// The number of pairs of clips.
     pub trials: usize,
     pub equal_error_rate: f32,
-    /// Mean cosines.
-    pub own: f32,
-    pub strangers: f32,
+    /// The mean cosine of clips of the same speaker.
+    pub same_speaker: f32,
+    /// The mean cosine of clips of different speakers.
+    pub other_speakers: f32,
 }
 
-/// Of each voice in the folder, the voice itself and others made of it: neighbours, a seventh in the formants or three semitones away.
+/// The factors of formants and pitch of the speakers that are made from each voice in the folder: the voice itself, and neighbours that differ by a seventh in the
+/// formants or by three semitones.
 const NEIGHBOURS: [(f32, f32); 5] = [(1.0, 1.0), (0.875, 1.0), (1.14, 1.0), (1.0, 0.84), (1.0, 1.19)];
-/// Clips of each.
+/// The maximum number of clips of each speaker.
 const VERIFIED_CLIPS: usize = 24;
 
-/// All pairs of clips of speakers that were made from the folder's voices.
+/// Measures an encoder on all pairs of clips of speakers that are made from the voices in a folder.
 pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification> {
     let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
     let mut vectors: Vec<(usize, SpeakerEmbedding)> = Vec::new();
@@ -149,22 +154,22 @@ pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification>
             speakers += 1;
         }
     }
-    let (mut own, mut strangers) = (Vec::new(), Vec::new());
+    let (mut same, mut different) = (Vec::new(), Vec::new());
     for (index, (speaker, vector)) in vectors.iter().enumerate() {
         for (other, another) in &vectors[..index] {
-            if speaker == other { &mut own } else { &mut strangers }.push(vector.similarity(another));
+            if speaker == other { &mut same } else { &mut different }.push(vector.similarity(another));
         }
     }
-    if own.is_empty() || strangers.is_empty() {
+    if same.is_empty() || different.is_empty() {
         return Err(Error::corpus_invalid("verification needs several recordings of several speakers"));
     }
     let mean = |scores: &[f32]| scores.iter().sum::<f32>() / scores.len() as f32;
     Ok(Verification {
         speakers,
-        trials: own.len() + strangers.len(),
-        equal_error_rate: equal_error_rate(&own, &strangers),
-        own: mean(&own),
-        strangers: mean(&strangers),
+        trials: same.len() + different.len(),
+        equal_error_rate: equal_error_rate(&same, &different),
+        same_speaker: mean(&same),
+        other_speakers: mean(&different),
     })
 }
 
@@ -174,7 +179,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn speakers_of_all_corpora_and_of_other_languages_are_read() {
+    fn speakers_of_all_corpora_and_languages_are_read() {
         let root = tempfile::tempdir().unwrap();
         for speaker in ["engines/ann", "engines/foreign/eve", "people/bob"] {
             let folder = root.path().join(speaker);

@@ -29,7 +29,7 @@ use ownvoice::{
 };
 
 impl Hyperparameters {
-    /// The shipped encoder's.
+    /// The hyperparameters of a speaker encoder.
     pub fn speaker_encoder() -> Self {
         Self {
             steps: 2000,
@@ -44,17 +44,17 @@ impl Hyperparameters {
     }
 }
 
-/// Radians that a speaker's clips are to be nearer to their speaker than to any other.
+/// The angular margin in radians by which a clip should be closer to its own speaker than to any other.
 const MARGIN: f32 = 0.2;
-/// Cosines are multiplied by this before they compete.
+/// The scale of cosines in the softmax.
 const SHARPNESS: f32 = 24.0;
-/// Spread of the noise before the statistics are taken, in units of the layer's own normalisation.
+/// The standard deviation of the noise before the pooling, relative to the normalised layer.
 const NOISE: f64 = 0.1;
 
-/// A clip of somebody.
+/// A clip of a speaker.
 pub struct Sample {
     pub speaker: usize,
-    /// `[T, M]`, half the memory
+    /// `[T, M]`, in half precision to save memory
     pub mel: Vec<f16>,
 }
 
@@ -64,7 +64,7 @@ impl Sample {
     }
 }
 
-/// The encoder with a direction for every speaker of the corpus. They are thrown away after training.
+/// The encoder with a direction for each speaker of the corpus. The directions are discarded after the training.
 #[derive(Module, Debug)]
 pub struct Trainee {
     pub encoder: SpeakerEncoder,
@@ -72,6 +72,7 @@ pub struct Trainee {
     pub directions: Param<Tensor<2>>,
 }
 
+/// A batch of windows.
 pub struct SpeakerBatch {
     clips: Clips,
     /// `[B, T, M]`
@@ -105,7 +106,7 @@ impl TrainableModel for Trainee {
     }
 }
 
-/// Cross-entropy of cosines, the right speaker's angle [`MARGIN`] wider.
+/// Computes the cross-entropy of cosines, after the angle to the correct speaker is increased by [`MARGIN`].
 ///
 /// * `vectors`:    `[B, EMBEDDING]`
 /// * `directions`: `[EMBEDDING, K]`
@@ -126,6 +127,7 @@ fn margin_loss(vectors: Tensor<2>, directions: Tensor<2>, speakers: Tensor<2, In
     log_softmax(logits, 1).gather(1, speakers).mean().neg()
 }
 
+/// A source of batches of windows.
 struct SampleSource<'a> {
     samples: &'a [Sample],
     mels: usize,
@@ -138,9 +140,9 @@ impl Collate for SampleSource<'_> {
     type Made = SpeakerBatch;
     type Batch = SpeakerBatch;
 
-    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<SpeakerBatch> {
+    fn make(&self, key: BatchKey, cpu: &Device) -> Result<SpeakerBatch> {
         let Hyperparameters { batch, window, seed, .. } = *self.hyperparameters;
-        let items = match draw {
+        let items = match key {
             BatchKey::Train(step) => self.train.batch(step),
             BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
@@ -150,7 +152,7 @@ impl Collate for SampleSource<'_> {
             (Vec::with_capacity(batch * window * self.mels), Vec::with_capacity(batch));
         for (place, item) in items.into_iter().enumerate() {
             let sample = &self.samples[item];
-            let first = draw.random(seed, place).random_range(0..=sample.mel.len() / self.mels - window);
+            let first = key.random(seed, place).random_range(0..=sample.mel.len() / self.mels - window);
             mels.extend(
                 sample.mel[first * self.mels..][..window * self.mels].iter().map(|value| value.to_f32()),
             );
@@ -164,14 +166,14 @@ impl Collate for SampleSource<'_> {
     }
 
     fn place(&self, made: SpeakerBatch, device: &Device) -> SpeakerBatch {
-        // Nothing here is learned, so nothing is recorded.
+        // The augmentation needs no gradients.
         let clean = made.mels.to_device(device).inner();
         let mels = Tensor::from_inner(augment(clean));
         SpeakerBatch { mels, speakers: made.speakers.to_device(device), ..made }
     }
 }
 
-/// Trains to the recipe's last step and returns the encoder and the loss of clips that it was not shown.
+/// Trains to the last step. Returns the encoder and its held-out loss.
 pub fn train(
     samples: &[Sample],
     mels: usize,
@@ -180,7 +182,8 @@ pub fn train(
 ) -> Result<(SpeakerEncoder, f32)> {
     let RunConfig { hyperparameters, device, .. } = run_config;
     let speakers = samples.iter().map(|sample| sample.speaker + 1).max().unwrap_or(0);
-    let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= hyperparameters.window * mels);
+    let usable =
+        (0..samples.len()).filter(|&index| samples[index].mel.len() >= hyperparameters.window * mels);
     let (train, held_out) = split(usable)?;
     if speakers < 2 {
         return Err(Error::corpus_invalid("too few speakers to train on"));
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_margin_makes_the_right_answer_harder() {
+    fn the_margin_increases_the_loss_of_the_correct_speaker() {
         let device = Device::flex();
         let vectors = Tensor::<2>::from_floats([[2.0, 0.0]], &device);
         let directions = Tensor::<2>::from_floats([[3.0, 0.0], [0.0, 1.0]], &device);
@@ -215,7 +218,7 @@ mod tests {
             margin_loss(vectors.clone(), directions.clone(), Tensor::from_data([[speaker]], &device))
                 .into_scalar::<f32>()
         };
-        // Of cosines 1 and 0: -log softmax of 24 cos(0.2 + acos 0.999) against 0, and of 24 cos(0.2 + acos 0) against 24.
+        // The cosines are 1 and 0: -log softmax of 24 cos(0.2 + acos 0.999) against 0, and of 24 cos(0.2 + acos 0) against 24.
         assert!(
             loss(0) < 1e-6 && (loss(1) - 24.0 * (1.0 + 0.2f32.sin())).abs() < 0.05,
             "{} {}",
@@ -225,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn three_speakers_are_told_apart_after_a_few_steps() {
-        // Speakers whose power lies in different thirds of the spectrum.
+    fn three_speakers_are_distinguished_after_a_few_steps() {
+        // The power of each speaker is in another third of the spectrum.
         let clip = |speaker: usize, seed: usize| {
             Mel {
             mels: 80,
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn one_speaker_is_nobody_to_be_told_from() {
+    fn a_single_speaker_is_refused() {
         let samples: Vec<Sample> =
             (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Recordings with the spectrograms that a vocoder is to make them from, in a file of the run: more of them than memory holds.
+//! The recordings that a vocoder is trained on, with their spectrograms. They are stored in a temporary file, because they may exceed the memory.
 
 use std::{
     fs::{self, File},
@@ -16,7 +16,7 @@ use ownvoice::{
     files,
 };
 
-/// A recording, and a spectrogram to make it from.
+/// A recording with its pitch and a spectrogram.
 pub struct VocoderClip {
     samples: Vec<f32>,
     f0_hz: Vec<f32>,
@@ -24,45 +24,49 @@ pub struct VocoderClip {
 }
 
 impl VocoderClip {
-    /// * `samples`: at the rate of `extractor`
-    /// * `mel`:     of another origin, with the recording's frames; `None` takes the recording's own
+    /// Creates a clip and computes its pitch.
+    ///
+    /// * `samples`: the recording at the sample rate of `extractor`
+    /// * `mel`:     a synthesised spectrogram with as many frames; `None` extracts that of the recording
     pub fn new(samples: Vec<f32>, mel: Option<Mel>, extractor: &MelExtractor) -> Self {
         let config = extractor.config();
         let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
         let mel = mel.unwrap_or_else(|| extractor.extract(&samples));
-        assert_eq!(mel.frames(), f0_hz.len(), "a frame a hop");
+        assert_eq!(mel.frames(), f0_hz.len(), "one frame per hop");
         Self { samples, f0_hz, mel }
     }
 }
 
-/// VocoderDataset on disk. Their file goes when they do.
+/// The clips of a training, in a file that is removed when this value is dropped.
 pub struct VocoderDataset {
     path: PathBuf,
     file: File,
-    /// Values so far.
+    /// The number of values in the file.
     end: u64,
     spans: Vec<Span>,
     names: Vec<String>,
     mels: usize,
 }
 
-/// Where a take lies: samples, then pitches, then its spectrogram.
+/// The position of a clip in the file: samples, then pitches, then the spectrogram.
 #[derive(Debug, Clone, Copy)]
 struct Span {
-    /// The first of its values.
+    /// The index of its first value.
     begin: u64,
     samples: usize,
     frames: usize,
 }
 
 impl VocoderDataset {
-    /// * `directory`: of the run
-    /// * `mels`:      channels of the spectrograms
+    /// Creates an empty dataset.
+    ///
+    /// * `directory`: the folder of the run
+    /// * `mels`:      the number of channels of the spectrograms
     pub fn create(directory: &Path, mels: usize) -> Result<Self> {
         fs::create_dir_all(directory).map_err(Error::io(directory))?;
-        // Ranks of one process have a file each.
+        // Each rank of a process has its own file.
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let path = files::partial(&directory.join(format!("takes-{}", NUMBER.fetch_add(1, Relaxed))))?;
+        let path = files::partial(&directory.join(format!("clips-{}", NUMBER.fetch_add(1, Relaxed))))?;
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         Ok(Self {
             file: file.map_err(Error::io(&path))?,
@@ -74,8 +78,9 @@ impl VocoderDataset {
         })
     }
 
-    pub fn push(&mut self, name: String, take: &VocoderClip) -> Result<()> {
-        let VocoderClip { samples, f0_hz, mel } = take;
+    /// Appends a clip.
+    pub fn push(&mut self, name: String, clip: &VocoderClip) -> Result<()> {
+        let VocoderClip { samples, f0_hz, mel } = clip;
         let bytes: Vec<u8> =
             [samples, f0_hz, &mel.data].into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         self.file.write_all(&bytes).map_err(Error::io(&self.path))?;
@@ -85,53 +90,55 @@ impl VocoderDataset {
         Ok(())
     }
 
+    /// Returns the number of clips.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+    /// Returns the name of a clip.
+    pub fn name(&self, clip: usize) -> &str {
+        &self.names[clip]
     }
 
-    /// As it was pushed under.
-    pub fn name(&self, take: usize) -> &str {
-        &self.names[take]
+    /// Returns the number of frames of a clip.
+    pub fn frames(&self, clip: usize) -> usize {
+        self.spans[clip].frames
     }
 
-    /// Frames of a take.
-    pub fn frames(&self, take: usize) -> usize {
-        self.spans[take].frames
-    }
-
-    /// Pitches of some frames in Hz, 0 where unvoiced and beyond the ends.
+    /// Returns the pitches of `count` frames in Hz, with 0 in unvoiced frames and outside the clip.
     ///
-    /// * `first`: may lie before the take
-    pub fn f0_hz(&self, take: usize, first: isize, count: usize) -> Result<Vec<f32>> {
-        let Span { begin, samples, frames } = self.spans[take];
+    /// * `first`: the first frame, which may be before the clip
+    pub fn f0_hz(&self, clip: usize, first: isize, count: usize) -> Result<Vec<f32>> {
+        let Span { begin, samples, frames } = self.spans[clip];
         self.padded(begin + samples as u64, frames, first, count)
     }
 
-    /// Samples from one on, 0 beyond the ends.
-    pub fn samples(&self, take: usize, first: isize, count: usize) -> Result<Vec<f32>> {
-        let Span { begin, samples, .. } = self.spans[take];
+    /// Returns `count` samples, with 0 outside the clip.
+    ///
+    /// * `first`: the first sample, which may be before the clip
+    pub fn samples(&self, clip: usize, first: isize, count: usize) -> Result<Vec<f32>> {
+        let Span { begin, samples, .. } = self.spans[clip];
         self.padded(begin, samples, first, count)
     }
 
-    /// Frames of the spectrogram, which must be there.
-    pub fn mel(&self, take: usize, first: usize, count: usize) -> Result<Mel> {
-        let Span { begin, samples, frames } = self.spans[take];
+    /// Returns `count` frames of the spectrogram, which must be within the clip.
+    pub fn mel(&self, clip: usize, first: usize, count: usize) -> Result<Mel> {
+        let Span { begin, samples, frames } = self.spans[clip];
         let data = self.values(begin + (samples + frames + first * self.mels) as u64, count * self.mels)?;
         Ok(Mel { mels: self.mels, data })
     }
 
-    /// Of `length` values that begin at `begin`, those from `first` on, and zeros beyond both ends.
+    /// Reads `count` values from the index `first` of a sequence, with zeros outside the sequence.
+    ///
+    /// * `begin`:  the position of the sequence in the file
+    /// * `length`: the length of the sequence
     fn padded(&self, begin: u64, length: usize, first: isize, count: usize) -> Result<Vec<f32>> {
         let inside = |at: isize| at.clamp(0, length as isize) as usize;
         let (from, to) = (inside(first), inside(first + count as isize));
         let mut values = vec![0.0; count];
-        let there = (from as isize - first) as usize;
+        let offset = (from as isize - first) as usize;
         if from < to {
-            values[there..there + to - from].copy_from_slice(&self.values(begin + from as u64, to - from)?);
+            values[offset..offset + to - from].copy_from_slice(&self.values(begin + from as u64, to - from)?);
         }
         Ok(values)
     }
@@ -148,11 +155,11 @@ impl VocoderDataset {
 
 impl Drop for VocoderDataset {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path); // Left behind it would only take room.
+        let _ = fs::remove_file(&self.path); // A remaining file only wastes space.
     }
 }
 
-/// Bytes of a value.
+/// The size of a value in bytes.
 const VALUE: u64 = 4;
 
 #[cfg(test)]
@@ -160,26 +167,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_take_comes_back_with_silence_around_it() {
+    fn a_clip_is_read_back_with_silence_around_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut takes = VocoderDataset::create(folder.path(), 2).unwrap();
+        let mut dataset = VocoderDataset::create(folder.path(), 2).unwrap();
         for offset in [0.0, 10.0] {
-            let take = VocoderClip {
+            let clip = VocoderClip {
                 samples: (0..6).map(|at| offset + at as f32).collect(),
                 f0_hz: vec![offset + 1.0, offset + 2.0, offset + 3.0],
                 mel: Mel { mels: 2, data: (0..6).map(|at| -offset - at as f32).collect() },
             };
-            takes.push(format!("from {offset}"), &take).unwrap();
+            dataset.push(format!("from {offset}"), &clip).unwrap();
         }
-        assert_eq!((takes.len(), takes.frames(1), takes.name(1)), (2, 3, "from 10"));
+        assert_eq!((dataset.len(), dataset.frames(1), dataset.name(1)), (2, 3, "from 10"));
         assert_eq!(
-            takes.samples(1, -2, 10).unwrap(),
+            dataset.samples(1, -2, 10).unwrap(),
             [0.0, 0.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 0.0, 0.0]
         );
-        assert_eq!(takes.f0_hz(0, 2, 3).unwrap(), [3.0, 0.0, 0.0]);
-        assert_eq!(takes.f0_hz(0, -5, 3).unwrap(), [0.0; 3], "all of it is before");
-        assert_eq!(takes.mel(1, 1, 2).unwrap().data, [-12.0, -13.0, -14.0, -15.0]);
-        drop(takes);
+        assert_eq!(dataset.f0_hz(0, 2, 3).unwrap(), [3.0, 0.0, 0.0]);
+        assert_eq!(dataset.f0_hz(0, -5, 3).unwrap(), [0.0; 3], "all frames are before the clip");
+        assert_eq!(dataset.mel(1, 1, 2).unwrap().data, [-12.0, -13.0, -14.0, -15.0]);
+        drop(dataset);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

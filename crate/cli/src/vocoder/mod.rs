@@ -1,5 +1,7 @@
-//! Training of the neural vocoder: its data set, its losses and its run.
+//! Training of the neural vocoder: its dataset, batches, losses and run.
 
-pub mod dataset;
+mod batch;
+mod dataset;
+mod spectra;
 pub mod train_vocoder;
 pub mod training;

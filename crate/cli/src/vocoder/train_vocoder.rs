@@ -1,4 +1,4 @@
-//! Training of the neural vocoder, on recordings and on what a base makes of their words.
+//! Trains the neural vocoder on recordings and on spectrograms that a base synthesises for their words.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ use ownvoice::{
     },
     files,
     report::{Counter, Report},
-    synth::speak::copy_prosody,
+    synth::sentence::copy_prosody,
     vocoder::{
         NeuralVocoder,
         network::{SourceFilter, VocoderConfig},
@@ -35,26 +35,27 @@ use ownvoice::{
     voice::{Base, Voice, folder},
 };
 
-/// From a corpus to the weights of a vocoder.
+/// The configuration of a training of the vocoder.
 #[derive(Debug, Clone)]
 pub struct TrainVocoderConfig {
-    /// Corpus folder.
+    /// The folder of the corpus.
     pub corpus: PathBuf,
-    /// File for the weights.
+    /// The file for the weights.
     pub out: PathBuf,
-    /// Folder of a base whose spectrograms of the corpus' words are learned from as well: those are what the vocoder will be given.
+    /// The folder of a base. If it is given, the vocoder also learns from the spectrograms that the base synthesises for the words of the corpus, because it will
+    /// receive such spectrograms.
     pub base: Option<PathBuf>,
-    /// Weights to start from.
+    /// The file of the initial weights.
     pub from: Option<PathBuf>,
     pub training: RunConfig,
 }
 
-/// Recordings that are analysed at once.
+/// The number of recordings that are analysed at once.
 const CHUNK: usize = 64;
 
-/// Trains and writes the weights. A base that they are part of stays whole.
-pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
-    let TrainVocoderConfig { corpus, out, base, from, training } = options;
+/// Trains a vocoder and writes its weights. If they are part of a base, its manifest is updated.
+pub fn train_vocoder(config: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
+    let TrainVocoderConfig { corpus, out, base, from, training } = config;
     let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_writable(out)?;
     if !hyperparameters.compute.precision.runs_on(device) {
@@ -65,36 +66,36 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     let counter = Counter::new(report, recordings.len(), "reading");
     let read = |(index, recording): (usize, &Recording)| {
         counter.count();
-        take(recording, hyperparameters.seed + index as u64, &extractor)
+        recorded(recording, hyperparameters.seed + index as u64, &extractor)
     };
-    let mut takes = VocoderDataset::create(directory, extractor.config().mels)?;
+    let mut dataset = VocoderDataset::create(directory, extractor.config().mels)?;
     let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
     for chunk in numbered.chunks(CHUNK) {
         let read = chunk.par_iter().copied().map(read).collect::<Result<Vec<VocoderClip>>>()?;
-        for ((_, recording), take) in chunk.iter().zip(&read) {
-            takes.push(recording.id.clone(), take)?;
+        for ((_, recording), clip) in chunk.iter().zip(&read) {
+            dataset.push(recording.id.clone(), clip)?;
         }
     }
     if let Some(folder) = base {
         let base = Base::open(folder, &device.clone().inner())?;
         let counter = Counter::new(report, recordings.len(), "spoken by the base");
         for recording in &recordings {
-            if let Some(take) = spoken(&base, recording, &extractor)? {
-                takes.push(format!("{}, spoken by the base", recording.id), &take)?;
+            if let Some(clip) = synthesised(&base, recording, &extractor)? {
+                dataset.push(format!("{}, spoken by the base", recording.id), &clip)?;
             }
             counter.count();
         }
     }
-    report.note(&format!("{} takes of {} recordings", takes.len(), recordings.len()));
-    let config = VocoderConfig::small();
+    report.note(&format!("{} clips of {} recordings", dataset.len(), recordings.len()));
+    let sizes = VocoderConfig::small();
     device.seed(hyperparameters.seed);
-    let mut blank = SourceFilter::new(&config, device).computing(&Scope::new(hyperparameters.compute.clone()));
+    let mut blank = SourceFilter::new(&sizes, device).computing(&Scope::new(hyperparameters.compute.clone()));
     if let Some(path) = from {
         let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
         blank = apply(blank, weights).map_err(Error::checkpoint_corrupt)?;
     }
-    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, training, report)?;
-    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
+    let (model, held_out_loss) = train(&dataset, extractor.config(), &sizes, blank, training, report)?;
+    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &sizes))?;
     if ranks.is_first() {
         folder::write_part(out, &bytes)?;
         report.curve(&curve_path(directory), &out.with_extension(""))?;
@@ -102,8 +103,8 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     Ok(Trained::new(out, &bytes, held_out_loss))
 }
 
-/// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder has to cover any voice.
-fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<VocoderClip> {
+/// Returns a recording with its own spectrogram. Half of the recordings, at random, are played faster or slower, so that the vocoder learns other voices.
+fn recorded(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<VocoderClip> {
     const SPEEDS: std::ops::Range<f32> = 0.8..1.25;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let speed = if random.random_bool(0.5) { 1.0 } else { random.random_range(SPEEDS) };
@@ -114,22 +115,23 @@ fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Vo
     ))
 }
 
-/// A recording with the spectrogram that the base makes of its words in its timing and at its pitch. `None` where the base lacks the speaker or the recording lacks phone times.
-fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<VocoderClip>> {
-    let mel = extractor.config();
-    let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else {
+/// Returns a recording with the spectrogram that the base synthesises for its words, durations and pitch. Returns `None` if the base lacks the speaker or the
+/// recording lacks phone times.
+fn synthesised(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<VocoderClip>> {
+    let config = extractor.config();
+    let speaker = base.speakers().iter().position(|name| *name == recording.speaker);
+    let Some(voice) = speaker.and_then(|speaker| Voice::from_base_speaker(base, speaker)) else {
         return Ok(None);
     };
-    let samples = recording.samples(mel.sample_rate_hz)?;
-    let seconds = samples.len() as f32 / mel.sample_rate_hz as f32;
+    let samples = recording.samples(config.sample_rate_hz)?;
+    let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
     let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else {
         return Ok(None);
     };
-    let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else {
+    let Some(durations) = labels.durations(config.frames(samples.len()), config.frame_seconds()) else {
         return Ok(None);
     };
-    let f0_hz = pitch::track(&samples, mel.sample_rate_hz, mel.hop_length).f0_hz;
-    let voice = Voice::from_base_speaker(base, speaker);
-    let made = pollster::block_on(copy_prosody(base, &voice, &labels.symbols, &durations, &f0_hz))?;
-    Ok(Some(VocoderClip::new(samples, Some(made), extractor)))
+    let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
+    let mel = pollster::block_on(copy_prosody(&voice, &labels.symbols, &durations, &f0_hz))?;
+    Ok(Some(VocoderClip::new(samples, Some(mel), extractor)))
 }

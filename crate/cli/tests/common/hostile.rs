@@ -31,7 +31,11 @@ use ownvoice::{
         mel::{Mel, MelConfig},
         wav,
     },
-    clone::{FineTuner, clip::Clip, options::CloneOptions},
+    clone::{
+        FineTuner,
+        clip::Clip,
+        options::{AdvancedCloneOptions, CloneOptions},
+    },
     features::{Features, NewUtterance},
     lips::{
         self, LipBase, LipConfig, LipTacotron, TunedLips,
@@ -241,7 +245,7 @@ fn voice_file(random: &mut Choices) -> Outcome {
     kept!(GOOD: (Base, [Vec<u8>; 2]) = {
         let base = tiny_base();
         let mut voice = Voice::unadapted(&base);
-        let saved = |voice: &Voice| block_on(voice.save_async(&base)).unwrap();
+        let saved = |voice: &Voice| block_on(voice.save_async()).unwrap();
         let without = saved(&voice);
         let [mean, shift, ceiling] = [-4.0, 0.1, 0.0].map(|value| vec![value; 80]);
         voice.spectral_transport = Some(SpectralTransport { mean, shift, map: vec![0.01; 80 * 80], ceiling });
@@ -313,10 +317,11 @@ fn speaker_encoder(random: &mut Choices) -> Outcome {
 fn checkpoint(random: &mut Choices) -> Outcome {
     kept!(GOOD: (Base, Vec<Clip>, Vec<u8>) = {
         let (base, clips) = (tiny_base(), held_out_clips(1));
-        let options = CloneOptions { iterations: 30, batch: 2, window: 20, rehearsal: 0.0, ..CloneOptions::default() };
+        let advanced = AdvancedCloneOptions { batch: 2, window: 20, ..AdvancedCloneOptions::default() };
+        let options = CloneOptions { iterations: 30, rehearsal: 0.0, advanced, ..CloneOptions::default() };
         let mut tuner = FineTuner::start(&base, &clips, options).unwrap();
         tuner.step().unwrap();
-        let checkpoint = tuner.checkpoint(&base).unwrap();
+        let checkpoint = tuner.checkpoint().unwrap();
         (base, clips, checkpoint)
     });
     let (base, clips, good) = GOOD.with(|good| *good);
@@ -334,8 +339,8 @@ fn run(random: &mut Choices) -> Outcome {
                 weights.insert(format!("{moment}.{name}"), Weight { shape, values: values.clone() });
             }
         }
-        let said = Metadata::from([("updates".into(), "20".into())]);
-        (in_memory(), block_on(serialize(weights, Storage::Full, said)).unwrap())
+        let metadata = Metadata::from([("updates".into(), "20".into())]);
+        (in_memory(), block_on(serialize(weights, Storage::Full, metadata)).unwrap())
     });
     let (folder, good) = GOOD.with(|good| *good);
     let bytes = with_damage(good, random, damage_tensors);

@@ -72,7 +72,7 @@ impl ConvNorm {
         layers.into_iter().enumerate().map(|(number, layer)| layer.computing(&scope.at(number))).collect()
     }
 
-    /// VocoderDataset batch statistics over the batches of all ranks.
+    /// Takes batch statistics over the batches of all ranks.
     pub fn with_ranks(self, ranks: Ranks) -> Self {
         Self { ranks, ..self }
     }

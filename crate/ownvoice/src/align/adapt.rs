@@ -1,5 +1,6 @@
-//! The recogniser adapted to one speaker by recordings whose texts are known: expectation maximisation over the lattice's paths (Baum et al.
-//! 1970). Phones of another language, another accent or another microphone are then found where they are, not where the corpus' would be.
+//! Adaptation of the recogniser to one speaker, by recordings with known texts: expectation maximisation over the paths of the lattice (Baum et al. 1970).
+//!
+//! The adapted recogniser finds the boundaries of phones in another language, with another accent or by another microphone than those of its corpus.
 
 use burn::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -15,23 +16,24 @@ use burn_fused::{
     adam::{Adam, AdamConfig},
 };
 
-/// A recording and the symbols that are spoken in it.
+/// A recording and its symbols.
 pub struct AdaptationClip<'a> {
     pub mel: &'a Mel,
     pub symbols: &'a [Symbol],
-    /// See [`crate::text::to_symbols`].
+    /// Whether each symbol ends a word, see [`crate::text::to_symbols`].
     pub word_ends: &'a [bool],
 }
 
-/// How the recogniser is adapted.
+/// The configuration of an adaptation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdaptConfig {
-    /// Expectations over all recordings, each followed by `steps` of maximisation.
+    /// The number of expectation steps over all recordings.
     pub rounds: usize,
+    /// The number of optimizer steps after each expectation step.
     pub steps: usize,
-    /// Windows of a step, at most: fewer where the recordings are shorter than so many.
+    /// The most windows of a step. Fewer are used if fewer cover the recordings.
     pub batch: usize,
-    /// Frames.
+    /// The number of frames of a window.
     pub window: usize,
     pub rate: f64,
     pub seed: u64,
@@ -43,23 +45,24 @@ impl Default for AdaptConfig {
     }
 }
 
-/// A recording as the recogniser is given it, and what it should answer.
+/// The input of the recogniser for a recording, and its targets.
 struct Example {
-    /// Normalised, `[T, M]`
+    /// The normalised log mels, `[T, M]`.
     frames: Vec<f32>,
-    /// Probability of each class, `[T, CLASSES]`
+    /// The probability of each class, `[T, CLASSES]`.
     targets: Vec<f32>,
 }
 
 impl Example {
-    /// In frames.
+    /// Returns the number of frames.
     fn len(&self) -> usize {
         self.targets.len() / CLASSES
     }
 }
 
-/// The aligner of the recordings' speaker. Recordings too short for their symbols are left out.
+/// Adapts an aligner to the speaker of the recordings. Recordings that are too short for their symbols are left out.
 ///
+/// # Errors
 /// Fails with `training-diverged`, and as [`ForcedAligner::align`] does for a spectrogram of another shape.
 pub async fn adapt(
     aligner: &ForcedAligner,
@@ -103,7 +106,7 @@ pub async fn adapt(
     Ok(adapted)
 }
 
-/// `None` for a recording that is too short for its symbols.
+/// Computes the targets of a recording. Returns `None` if it is too short for its symbols.
 async fn expect(aligner: &ForcedAligner, recording: &AdaptationClip<'_>) -> Result<Option<Example>> {
     let &AdaptationClip { mel, symbols, word_ends } = recording;
     let occupancies = aligner.occupancies(mel, symbols, word_ends).await?;
@@ -114,7 +117,7 @@ async fn expect(aligner: &ForcedAligner, recording: &AdaptationClip<'_>) -> Resu
     }))
 }
 
-/// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is padded by frames without targets.
+/// Samples windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording that is shorter than the window is padded by frames without targets.
 fn draw(
     examples: &[Example],
     mels: usize,
@@ -124,7 +127,7 @@ fn draw(
     device: &Device,
 ) -> (Tensor<3>, Tensor<3>) {
     let (mut frames, mut targets) = (vec![0.0; batch * window * mels], vec![0.0; batch * window * CLASSES]);
-    // Long recordings are drawn from more often, so that every frame counts the same.
+    // Recordings are sampled in proportion to their length, so that every frame has the same weight.
     let total: usize = examples.iter().map(Example::len).sum();
     for row in 0..batch {
         let mut place = rng.random_range(0..total);
@@ -135,7 +138,7 @@ fn draw(
             }
             inside
         });
-        let example = example.expect("the place is inside of one");
+        let example = example.expect("the place lies in a recording");
         let count = window.min(example.len());
         let first = place.saturating_sub(window / 2).min(example.len() - count);
         frames[row * window * mels..][..count * mels]
@@ -149,7 +152,8 @@ fn draw(
     (tensor(frames, mels), tensor(targets, CLASSES))
 }
 
-/// Dropout whose generator nobody shares, as all of a process share the device's: the same clips are to give the same voice. `[B, T, WIDTH]`
+/// Samples a dropout mask, `[B, T, WIDTH]`, from a generator of its own: the device's is shared by the whole process, and the same clips have to give the same
+/// voice.
 fn mask(batch: usize, window: usize, rng: &mut ChaCha8Rng, device: &Device) -> Tensor<3> {
     let shape = [batch, window, WIDTH];
     let values: Vec<f32> = (0..shape.iter().product())
@@ -184,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapted_aligner_recognises_its_speaker_and_moves_no_boundary_far() {
+    fn adaptation_lowers_phoneme_errors_and_keeps_boundaries() {
         let (aligner, mel) = (shipped(), sentence());
         let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(
@@ -212,13 +216,13 @@ mod tests {
         let far = before.iter().zip(&after).filter(|(a, b)| a.abs_diff(**b) > 4).count();
         assert!(
             before.len() == after.len() && far * 10 < before.len(),
-            "{far} of {} boundaries by more than 50 ms",
+            "{far} of {} boundaries moved by more than 50 ms",
             before.len()
         );
     }
 
     #[test]
-    fn too_short_a_recording_is_left_out() {
+    fn a_recording_that_is_too_short_is_left_out() {
         let (aligner, mel) = (shipped(), Mel { mels: 80, data: vec![-5.0; 3 * 80] });
         let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(

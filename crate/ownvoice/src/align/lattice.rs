@@ -42,7 +42,7 @@ enum Step {
 }
 
 impl Lattice {
-    /// Creates the lattice of a text (see [`crate::text::spell`]), with [`PHONE_FRAMES`] for every phone if the recording is long enough. Returns `None` with
+    /// Creates the lattice of a text (see [`crate::text::to_symbols`]), with [`PHONE_FRAMES`] for every phone if the recording is long enough. Returns `None` with
     /// fewer frames than symbols, or with more than [`MAX_STEPS`].
     pub fn fitting(symbols: &[Symbol], word_ends: &[bool], frames: usize) -> Option<Self> {
         assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");

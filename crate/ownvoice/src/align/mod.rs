@@ -90,7 +90,7 @@ impl ForcedAligner {
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let alignment = self.align_unchecked(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
-            true => Err(Error::clip_mismatch("the recording has other words")),
+            true => Err(Error::clip_mismatch("another text is spoken in the recording")),
             false => Ok(alignment),
         }
     }

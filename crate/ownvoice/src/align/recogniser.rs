@@ -1,4 +1,4 @@
-//! A small recogniser: the phone of each frame. Its posteriors align a visitor's clips and count the phoneme errors of a voice.
+//! A small convolutional phone recogniser. Its posteriors align clips and count the phoneme errors of a voice.
 
 use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::log_softmax};
 
@@ -10,19 +10,21 @@ use burn_fused::{
     init,
 };
 
-/// Silence, 24 consonants and 15 vowels.
+/// The number of classes: silence, 24 consonants and 15 vowels.
 pub const CLASSES: usize = 40;
-/// The class of every pause, punctuation among them.
+/// The class of all pauses, including punctuation.
 pub const PAUSE: usize = 0;
 
 const CONSONANTS: usize = 24;
+/// The number of channels of the hidden layers.
 pub const WIDTH: usize = 160;
+/// The kernel width in frames.
 const TAPS: usize = 5;
-/// Each layer adds two frames of context on either side: a receptive field of 21 frames, a quarter of a second.
+/// The number of convolutions. Each adds two frames of context on either side, which gives a receptive field of 21 frames, a quarter of a second.
 const LAYERS: usize = 5;
 pub const DROPOUT: f64 = 0.1;
 
-/// A symbol without its stress; pauses are one class.
+/// Returns the class of a symbol: stress is ignored, and all pauses are one class.
 pub fn class(symbol: Symbol) -> usize {
     let first_consonant = EXCLAMATION.index() + 1;
     let first_vowel = first_consonant + CONSONANTS;
@@ -33,7 +35,7 @@ pub fn class(symbol: Symbol) -> usize {
     }
 }
 
-/// The symbol that most often stands for a class, the inverse of [`class`]: silence for a pause; reduced vowels without stress, all others with it.
+/// Returns the most frequent symbol of a class: silence for a pause, and a stressed vowel except for reduced vowels. It is the inverse of [`class`].
 pub fn likeliest_symbol(class: usize) -> Symbol {
     let first_vowel = 1 + CONSONANTS;
     let lies = |symbol: &Symbol| self::class(*symbol) == class;
@@ -45,7 +47,7 @@ pub fn likeliest_symbol(class: usize) -> Symbol {
     reduced.or_else(stressed).expect("each vowel has a symbol with stress")
 }
 
-/// Convolutions with residuals over normalised log-mels.
+/// Convolutions with residual connections over normalised log mels.
 #[derive(Module, Debug)]
 pub struct Recogniser {
     pub convolutions: Vec<ConvNorm>,
@@ -53,6 +55,7 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
+    /// Creates an untrained recogniser for `mels` bands.
     pub fn new(mels: usize, device: &Device) -> Self {
         let convolution = |layer| ConvNorm::new(if layer == 0 { mels } else { WIDTH }, WIDTH, TAPS, device);
         Self {
@@ -61,13 +64,13 @@ impl Recogniser {
         }
     }
 
-    /// `[B, T, M]`, see [`normalise`], to log posteriors `[B, T, CLASSES]`.
+    /// Computes log posteriors `[B, T, CLASSES]` from log mels `[B, T, M]`, see [`normalise`].
     pub fn forward(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
         let hidden = self.hidden(mels, mode);
         self.classify(if mode == Mode::Train { dropout(hidden, DROPOUT) } else { hidden })
     }
 
-    /// `[B, T, M]` to `[B, T, WIDTH]`, without dropout in any mode.
+    /// Computes hidden states `[B, T, WIDTH]` from log mels `[B, T, M]`, without dropout in any mode.
     pub fn hidden(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = mels;
         for (layer, convolution) in self.convolutions.iter().enumerate() {
@@ -77,13 +80,13 @@ impl Recogniser {
         hidden
     }
 
-    /// `[B, T, WIDTH]` to log posteriors `[B, T, CLASSES]`.
+    /// Computes log posteriors `[B, T, CLASSES]` from hidden states `[B, T, WIDTH]`.
     pub fn classify(&self, hidden: Tensor<3>) -> Tensor<3> {
         log_softmax(Compute::default().linear(&self.projection, hidden), 2)
     }
 }
 
-/// VocoderDataset each channel's mean off and scales it to unit variance over the utterance, so that a microphone's colour and level do not count.
+/// Normalises each channel to zero mean and unit variance over the utterance, which removes the level and the frequency response of the microphone.
 ///
 /// * `frames`: `[T, M]`
 pub fn normalise(frames: &mut [f32], mels: usize) {
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_microphone_does_not_count() {
+    fn the_response_of_a_microphone_is_removed() {
         let frames: Vec<f32> = (0..40).map(|index| ((index * 7) % 11) as f32).collect();
         let mut plain = frames.clone();
         let mut coloured: Vec<f32> =

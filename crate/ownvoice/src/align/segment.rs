@@ -1,63 +1,64 @@
-//! Where aligned clips are cut: long ones at their pauses, and the last of few so that a part of it can be held out.
+//! Cuts aligned clips: long clips at their pauses, and the last of few clips so that a part of it can be held out.
 
 use super::Alignment;
 use crate::text::symbols::{self, SILENCE, Symbol};
 
-/// The longest clip that stays whole, 10 s at 16 kHz: as long as a read sentence, and alignment takes time and memory by the square of it.
+/// The longest clip that is not cut, 10 s at 16 kHz: a long sentence. Alignment takes time and memory by the square of the length.
 const MAX_FRAMES: usize = 800;
-/// Nothing shorter is cut off, 1 s.
+/// The shortest segment, 1 s.
 const MIN_FRAMES: usize = 80;
 /// The shortest silence that counts as a pause, 100 ms.
 const PAUSE_FRAMES: usize = 8;
-/// Silence that is left on each side of a cut, as trimming leaves it around a clip, 50 ms.
+/// The silence that is kept on each side of a cut, as around a trimmed clip, 50 ms.
 const MARGIN_FRAMES: usize = 4;
-/// A cut within a pause may lie this much further from its place than one between words that are spoken without a pause, 3 s.
+/// The distance by which a cut in a pause may lie further from the wanted place than a cut between words without a pause, 3 s.
 const PAUSE_WORTH_FRAMES: usize = 240;
-/// One clip in this many is held out, see [`crate::clone`]; with fewer, a part of the last.
+/// One clip in this many is held out, see [`crate::clone`]. With fewer clips, it is a part of the last one.
 pub const ONE_IN: usize = 5;
 
 /// A boundary between two words where a clip may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Of the text's symbols, the first after the cut.
+    /// The index in the text of the first symbol after the cut.
     pub symbol: usize,
-    /// The frame that the speech before ends at, and the one that the speech after begins at.
+    /// The frame where the speech before the cut ends, and the frame where the speech after it begins.
     silence: (usize, usize),
 }
 
 impl Cut {
+    /// Returns whether the silence is long enough for a pause.
     fn is_pause(&self) -> bool {
         self.silence.1 - self.silence.0 >= PAUSE_FRAMES
     }
 
-    /// Frames of silence that the segments before and after keep. What is no pause stays with the segment before.
+    /// Returns the frames of silence that the segments before and after keep. A silence that is too short for a pause belongs to the segment before.
     pub fn margins(&self) -> (usize, usize) {
         if self.is_pause() { (MARGIN_FRAMES, MARGIN_FRAMES) } else { (self.silence.1 - self.silence.0, 0) }
     }
 
-    /// Where the segment before ends.
+    /// Returns the frame where the segment before the cut ends.
     pub fn end(&self) -> usize {
         self.silence.0 + self.margins().0
     }
 
-    /// Where the segment after begins.
+    /// Returns the frame where the segment after the cut begins.
     pub fn begin(&self) -> usize {
         self.silence.1 - self.margins().1
     }
 }
 
-/// All boundaries between words.
+/// Returns all boundaries between words.
 ///
-/// * `symbols`, `word_ends`: those that were aligned, see [`crate::text::spell`]
+/// * `symbols`, `word_ends`: those of the text, see [`crate::text::to_symbols`]
 pub fn boundaries(symbols: &[Symbol], word_ends: &[bool], alignment: &Alignment) -> Vec<Cut> {
     let mut cuts = Vec::new();
-    // The next symbol of the text, the frame, and where the last phone ended.
+    // The index of the next symbol of the text, the current frame, and the frame where the last phone ended.
     let (mut index, mut now, mut spoken) = (0, 0, None);
     for (&symbol, &frames) in alignment.symbols.iter().zip(&alignment.durations) {
         let begins = index > 0 && (word_ends[index - 1] || symbols::is_pause(symbols[index - 1]));
-        let was_put_in =
+        let was_inserted =
             index > 0 && word_ends[index - 1] && symbol == SILENCE && !symbols::is_pause(symbols[index]);
-        if !was_put_in {
+        if !was_inserted {
             if !symbols::is_pause(symbol) {
                 if let (true, Some(end)) = (begins, spoken) {
                     cuts.push(Cut { symbol: index, silence: (end, now) });
@@ -71,9 +72,9 @@ pub fn boundaries(symbols: &[Symbol], word_ends: &[bool], alignment: &Alignment)
     cuts
 }
 
-/// The cuts for all clips.
+/// Chooses the cuts of all clips.
 ///
-/// * `clips`: frames and boundaries of each
+/// * `clips`: the number of frames and the boundaries of each clip
 pub fn choose(clips: &[(usize, Vec<Cut>)]) -> Vec<Vec<Cut>> {
     let mut chosen: Vec<Vec<Cut>> = clips.iter().map(|(frames, cuts)| halve(cuts, 0, *frames)).collect();
     let segments: usize = chosen.iter().map(|cuts| cuts.len() + 1).sum();
@@ -86,7 +87,7 @@ pub fn choose(clips: &[(usize, Vec<Cut>)]) -> Vec<Vec<Cut>> {
     chosen
 }
 
-/// Cuts between two frames that leave nothing longer than [`MAX_FRAMES`], where there are boundaries.
+/// Halves the frames from `begin` to `end` until no segment is longer than [`MAX_FRAMES`], as far as there are boundaries.
 fn halve(cuts: &[Cut], begin: usize, end: usize) -> Vec<Cut> {
     let at = if end - begin > MAX_FRAMES { nearest(cuts, begin, end, (begin + end) / 2) } else { None };
     let Some(at) = at else { return Vec::new() };
@@ -94,7 +95,7 @@ fn halve(cuts: &[Cut], begin: usize, end: usize) -> Vec<Cut> {
     [halve(&cuts[..at], begin, cut.end()), vec![cut], halve(&cuts[at + 1..], cut.begin(), end)].concat()
 }
 
-/// The index of the best cut near a frame; `None` where each would leave less than [`MIN_FRAMES`].
+/// Returns the index of the best cut near a frame, or `None` if every cut leaves a segment shorter than [`MIN_FRAMES`].
 fn nearest(cuts: &[Cut], begin: usize, end: usize, place: usize) -> Option<usize> {
     let fits = |cut: &Cut| cut.end() >= begin + MIN_FRAMES && cut.begin() + MIN_FRAMES <= end;
     let cost =
@@ -106,7 +107,7 @@ fn nearest(cuts: &[Cut], begin: usize, end: usize, place: usize) -> Option<usize
 mod tests {
     use super::*;
 
-    /// Boundaries every 100 frames, every fourth with a pause of 20 frames that ends there.
+    /// Returns a clip with a boundary every 100 frames. Every fourth has a pause of 20 frames before it.
     fn clip(frames: usize) -> (usize, Vec<Cut>) {
         let cut = |at: usize| Cut {
             symbol: at / 10,
@@ -116,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn silences_between_words_are_found_with_their_symbol() {
-        // "a cat, a": a silence put in after the first word, a comma after the second.
+    fn boundaries_have_their_silence_and_symbol() {
+        // "a cat, a", with an inserted silence after the first word and a comma after the second.
         let symbols = symbols::parse("_ AH0 K AE1 T , AH0 _").unwrap();
         let word_ends = [false, true, false, false, true, false, true, false];
         let aligned = symbols::parse("_ AH0 _ K AE1 T , AH0 _").unwrap();
@@ -126,7 +127,11 @@ mod tests {
         let cuts = boundaries(&symbols, &word_ends, &alignment);
         assert_eq!(cuts, [Cut { symbol: 2, silence: (9, 18) }, Cut { symbol: 6, silence: (27, 33) }]);
         assert_eq!((cuts[0].end(), cuts[0].begin()), (13, 14), "50 ms on each side");
-        assert_eq!((cuts[1].end(), cuts[1].begin()), (33, 33), "no pause: all of it before");
+        assert_eq!(
+            (cuts[1].end(), cuts[1].begin()),
+            (33, 33),
+            "a short silence belongs to the segment before"
+        );
     }
 
     #[test]
@@ -140,11 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_few_clips_is_cut_for_a_fifth_of_all() {
+    fn the_last_of_few_clips_is_cut_at_a_fifth_of_all_speech() {
         let chosen = choose(&[clip(450), clip(550)]);
         assert_eq!((chosen[0].len(), chosen[1].len()), (0, 1));
-        assert_eq!(chosen[1][0].silence.1, 400, "a pause, near the last 200 of 1000");
-        assert_eq!(choose(&[clip(150)]), [Vec::new()], "too short to spare a part");
-        assert!(choose(&vec![clip(500); 5]).iter().all(Vec::is_empty), "there are clips to spare");
+        assert_eq!(chosen[1][0].silence.1, 400, "the pause nearest to the last 200 of 1000 frames");
+        assert_eq!(choose(&[clip(150)]), [Vec::new()], "a clip that is too short stays whole");
+        assert!(
+            choose(&vec![clip(500); 5]).iter().all(Vec::is_empty),
+            "five clips are enough to hold one out"
+        );
     }
 }

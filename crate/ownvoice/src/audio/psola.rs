@@ -41,7 +41,7 @@ pub fn shift_pitch(
     out
 }
 
-/// FlatLayout one mark in each period, on the pulse where the speech is voiced. There is at least one mark.
+/// Places one mark in each period, on the pulse where the speech is voiced. There is at least one mark.
 ///
 /// * `period`: in samples, at a sample index
 fn marks(samples: &[f32], period: impl Fn(usize) -> usize, voiced: impl Fn(usize) -> bool) -> Vec<usize> {

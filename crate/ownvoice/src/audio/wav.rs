@@ -145,7 +145,7 @@ fn mixed<R: io::Read, S: hound::Sample>(
 
 /// Returns a header with only the format chunk, and the samples that follow it, if hound would misread the file; otherwise `None`.
 ///
-/// Hound assumes that a chunk of odd length ends with its last byte, although RIFF pads it to an even length, and requires that an unknown length of all
+/// Besides [padded samples](is_padded), hound assumes that a chunk of odd length ends with its last byte, although RIFF pads it to an even length, and requires that an unknown length of all
 /// ones is divisible by the sample size.
 fn with_header_for_hound(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let (mut at, mut format, mut is_odd) = (12, None, false);
@@ -155,11 +155,15 @@ fn with_header_for_hound(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         let start = at + 8;
         match name {
             b"fmt " => format = Some(bytes.get(at..start + length as usize)?),
-            b"data" if is_odd || length == u32::MAX => {
+            b"data" if is_odd || length == u32::MAX || is_padded(format?) => {
                 // Divisible by every frame of up to 16 channels of 1 to 4 bytes that a recorder writes.
                 let unknown = UNKNOWN_LENGTH_BYTES.next_multiple_of(720_720);
                 let length = if length == u32::MAX { unknown } else { length };
-                let head = [&bytes[..12], format?, b"data", &length.to_le_bytes()].concat();
+                let mut format = format?.to_vec();
+                if is_padded(&format) {
+                    format.copy_within(CONTAINER_BITS..CONTAINER_BITS + 2, VALID_BITS);
+                }
+                let head = [&bytes[..12], &format, b"data", &length.to_le_bytes()].concat();
                 return Some((head, &bytes[start..]));
             }
             b"data" => return None,
@@ -167,6 +171,17 @@ fn with_header_for_hound(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         }
         at = start + (length as usize).next_multiple_of(2);
     }
+}
+
+/// The places of the bits of a container, and of the valid ones in a `WAVE_FORMAT_EXTENSIBLE` file, in a format chunk with its name and length.
+const CONTAINER_BITS: usize = 22;
+const VALID_BITS: usize = 26;
+
+/// Returns whether samples have fewer valid bits than their containers. The valid bits are the most significant ones, so that a sample is a number of the
+/// container's width; hound reads the least significant ones.
+fn is_padded(format: &[u8]) -> bool {
+    let number = |at: usize| format.get(at..at + 2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+    number(8) == Some(0xfffe) && number(VALID_BITS).is_some_and(|valid| Some(valid) < number(CONTAINER_BITS))
 }
 
 fn unreadable(error: hound::Error) -> Error {
@@ -217,6 +232,36 @@ mod tests {
         let floats: Vec<u8> = [0.25f32, -0.75, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let audio = read(&file(3, 1, 48000, 32, 12, &floats)).unwrap();
         assert_eq!((audio.samples.as_slice(), audio.sample_rate_hz), ([0.25, -0.75, 1.0].as_slice(), 48000));
+    }
+
+    /// Encodes a `WAVE_FORMAT_EXTENSIBLE` file whose samples of integers have fewer valid bits than their containers.
+    fn extensible(container_bits: u16, valid_bits: u16, data: &[u8]) -> Vec<u8> {
+        let plain = file(0xfffe, 1, 16_000, container_bits, data.len() as u32, data);
+        let mut out = plain[..16].to_vec();
+        out.extend(40u32.to_le_bytes());
+        out.extend(&plain[20..36]);
+        out.extend(22u16.to_le_bytes());
+        out.extend(valid_bits.to_le_bytes());
+        out.extend(4u32.to_le_bytes());
+        out.extend(b"\x01\0\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71");
+        out.extend(&plain[36..]);
+        out
+    }
+
+    #[test]
+    fn valid_bits_are_the_most_significant_ones() {
+        for (container, valid, half) in [
+            (32, 24, &[0, 0, 0, 0x40][..]),
+            (32, 16, &[0, 0, 0, 0x40]),
+            (32, 20, &[0, 0, 0, 0x40]),
+            (24, 20, &[0, 0, 0x40]),
+            (16, 12, &[0, 0x40]),
+            (32, 32, &[0, 0, 0, 0x40]),
+        ] {
+            let data = [half, half].concat();
+            let audio = read(&extensible(container, valid, &data)).unwrap();
+            assert_eq!(audio.samples, [0.5, 0.5], "{valid} in {container}");
+        }
     }
 
     #[test]

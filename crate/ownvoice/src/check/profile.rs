@@ -1,26 +1,20 @@
-//! Where a training step's time goes, module by module: for the command line and for the page.
+//! The profile of a training step: time and work by module, for the command line and the page.
 //!
-//! Each module runs alone on inputs of training's size, forward and then backward, and the device is waited for after both; the first runs
-//! are left out as warm-up. Weights and speech are random: they change no time. A whole step beside them shows what the modules leave
-//! unexplained, and what waiting between them costs.
+//! Each module runs alone on inputs of training's size, forward and then backward, and the device is waited for after both; the first runs warm up and are not
+//! timed. Weights and features are random, which does not change the time. The row of a whole step shows how much the modules do not explain, and the cost of
+//! waiting between them.
 
 use burn::{Tensor, prelude::*};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use web_time::Instant;
 
 use crate::{
     Error, Result,
-    audio::mel::{Mel, MelConfig},
-    features::{Features, NewUtterance},
     learn::{all_reduce::sum_gradients, sampler::BatchKey},
     model::{
         Tacotron, TacotronConfig,
         batch::{Batch, Extent, UtteranceSource},
         loss::losses,
     },
-    text::symbols::Symbol,
     vocoder::Vocoder,
 };
 use burn_fused::{
@@ -28,21 +22,26 @@ use burn_fused::{
     adam::{Adam, AdamConfig},
     loss::spectrogram_loss,
     ranks::Ranks,
-    readback::read,
+};
+
+use super::synthetic::noise;
+pub use super::{
+    clock::{Clock, Reading, Row, WARM_UP, Work, stopwatch},
+    synthetic::corpus,
 };
 
 /// Options of a profile.
 #[derive(Debug, Clone)]
 pub struct ProfileOptions {
     pub batch: usize,
-    /// Frames of a window.
+    /// The frames of a window.
     pub window: usize,
-    /// Runs that are timed, after [`WARM_UP`] that are not.
+    /// The number of timed runs, after [`WARM_UP`] runs that are not timed.
     pub runs: usize,
-    /// Batch statistics, as in pretraining; without, running ones, as in cloning.
+    /// Whether to use batch statistics, as in pretraining, instead of running ones, as in cloning.
     pub pretraining: bool,
     pub precision: Precision,
-    /// Each times its shard of the batch, and all of them exchange.
+    /// Each rank times its shard of the batch, and all ranks exchange gradients.
     pub ranks: Ranks,
 }
 
@@ -59,49 +58,20 @@ impl Default for ProfileOptions {
     }
 }
 
-/// Runs that are not timed: pipelines are compiled and memory is taken.
-pub const WARM_UP: usize = 3;
+/// The number of speakers of the model and of the random corpus.
 const SPEAKERS: usize = 4;
-/// Of one utterance: 40 symbols of 5 frames.
-const SYMBOLS: usize = 40;
-const SYMBOL_FRAMES: u32 = 5;
-
-/// Means of one module.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    pub module: &'static str,
-    pub forward_ms: f64,
-    /// `None` where there is no backward pass.
-    pub backward_ms: Option<f64>,
-    /// Work of the device, where it is counted.
-    pub forward_work: Option<Work>,
-    pub backward_work: Option<Work>,
-}
-
-/// Work of a device: dispatches, and bytes of the buffers that they read or write, each counted once a dispatch.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Work {
-    pub dispatches: f64,
-    pub bytes: f64,
-}
-
-impl Work {
-    fn less(self, other: Self) -> Self {
-        Self { dispatches: self.dispatches - other.dispatches, bytes: self.bytes - other.bytes }
-    }
-}
 
 /// Time and memory of a training step on a device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Profile {
     pub rows: Vec<Row>,
-    /// Memory that the device's allocator holds, in bytes, where it reports them.
+    /// The bytes that the device's allocator holds, where it reports them.
     pub device_bytes: Option<u64>,
-    /// Of a whole step among ranks.
+    /// The traffic of a whole step; `None` without other ranks.
     pub traffic: Option<Traffic>,
 }
 
-/// What a rank gives to be summed in one step.
+/// The traffic of a rank in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Traffic {
     pub ranks: usize,
@@ -109,126 +79,13 @@ pub struct Traffic {
     pub exchanges: u64,
 }
 
-/// Time and work of one action.
-#[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    pub milliseconds: f64,
-    /// `None` where nothing counts it.
-    work: Option<Work>,
-}
-
-impl Reading {
-    fn mean(readings: &[Self]) -> Self {
-        let count = readings.len() as f64;
-        let milliseconds = readings.iter().map(|reading| reading.milliseconds).sum::<f64>() / count;
-        let works: Option<Vec<Work>> = readings.iter().map(|reading| reading.work).collect();
-        let work = works.map(|works| {
-            let mean = |value: fn(&Work) -> f64| works.iter().map(value).sum::<f64>() / count;
-            Work { dispatches: mean(|work| work.dispatches), bytes: mean(|work| work.bytes) }
-        });
-        Self { milliseconds, work }
-    }
-}
-
-pub struct Clock<'a, G> {
-    device: &'a Device,
-    runs: usize,
-    /// Work so far.
-    work: &'a dyn Fn() -> Option<Work>,
-    /// Work of waiting itself.
-    idle: Option<Work>,
-    pub rows: Vec<Row>,
-    /// Rows that there will be.
-    modules: usize,
-    /// Called with the modules done and their total; `false` cancels.
-    go_on: G,
-}
-
-/// A clock of time alone, which nothing cancels.
-pub fn stopwatch(
-    device: &Device,
-    runs: usize,
-    modules: usize,
-) -> Clock<'_, impl AsyncFnMut(usize, usize) -> bool> {
-    Clock { device, runs, work: &|| None, idle: None, rows: Vec::new(), modules, go_on: async |_, _| true }
-}
-
-impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
-    /// Until all that was queued is done. Reading a value back waits everywhere; a browser can wait no other way.
-    async fn wait(&self) -> Result<()> {
-        read(Tensor::<1>::zeros([1], &self.device.clone().inner())).await?;
-        Ok(())
-    }
-
-    /// Runs the action and waits for all work that it queued.
-    async fn reading(&self, action: impl FnOnce()) -> Result<Reading> {
-        let before = (self.work)();
-        let begun = Instant::now();
-        action();
-        self.wait().await?;
-        let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-        let queued = (self.work)().zip(before).map(|(now, before)| now.less(before));
-        Ok(Reading {
-            milliseconds,
-            work: queued.map(|queued| self.idle.map_or(queued, |idle| queued.less(idle))),
-        })
-    }
-
-    async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
-        self.rows.push(Row {
-            module,
-            forward_ms: forward.milliseconds,
-            backward_ms: backward.map(|backward| backward.milliseconds),
-            forward_work: forward.work,
-            backward_work: backward.and_then(|backward| backward.work),
-        });
-        if (self.go_on)(self.rows.len(), self.modules).await { Ok(()) } else { Err(Error::cancelled()) }
-    }
-
-    /// Means of a module's passes, in a row of its own.
-    pub async fn both<const D: usize>(
-        &mut self,
-        module: &'static str,
-        forward: impl Fn() -> Tensor<D>,
-    ) -> Result<()> {
-        let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
-        for run in 0..WARM_UP + self.runs {
-            let mut output = None;
-            let ahead = self.reading(|| output = Some(forward())).await?;
-            let sum = output.expect("it ran").sum();
-            let mut gradients = None;
-            let back = self.reading(|| gradients = Some(sum.backward())).await?;
-            if run >= WARM_UP {
-                forwards.push(ahead);
-                backwards.push(back);
-            }
-        }
-        self.put(module, Reading::mean(&forwards), Some(Reading::mean(&backwards))).await
-    }
-
-    /// The mean of an action that has no backward pass, in a row of its own.
-    pub async fn alone(&mut self, module: &'static str, action: impl FnMut()) -> Result<()> {
-        let mean = self.mean(action).await?;
-        self.put(module, mean, None).await
-    }
-
-    pub async fn mean(&self, mut action: impl FnMut()) -> Result<Reading> {
-        let mut readings = Vec::new();
-        for run in 0..WARM_UP + self.runs {
-            let reading = self.reading(&mut action).await?;
-            if run >= WARM_UP {
-                readings.push(reading);
-            }
-        }
-        Ok(Reading::mean(&readings))
-    }
-}
-
-/// Modules that [`profile`] reports, beside the pitch predictor of a model that has one, and the exchange of several ranks.
+/// The number of rows of [`profile`], without those of the pitch predictor and of the exchange between ranks.
 const MODULES: usize = 10;
 
-/// Profiles a model of these sizes on a device. `work` returns the work so far, where it is counted. `go_on(done, of)` is called after
-/// each module; `false` ends with `cancelled`.
+/// Profiles a model on a device. Fails with `cancelled` where `go_on` returns false.
+///
+/// * `work`:  returns the work so far, where it is counted
+/// * `go_on`: called after each module with the number of finished modules and their total
 pub async fn profile(
     sizes: &TacotronConfig,
     vocoder: &dyn Vocoder,
@@ -241,57 +98,82 @@ pub async fn profile(
     let config = &model_sizes(sizes, SPEAKERS, options, device)?;
     let device = &device.clone().autodiff();
     let modules = MODULES + usize::from(config.pitch) + usize::from(!ranks.is_alone());
-    let clock = &mut Clock { device, runs, work, idle: None, rows: Vec::new(), modules, go_on };
-    clock.wait().await?;
-    clock.idle = clock.reading(|| ()).await?.work;
+    let clock = &mut Clock::start(device, runs, work, modules, go_on).await?;
     let mode = if pretraining { Mode::Train } else { Mode::Eval };
     let features = corpus(config.mels, SPEAKERS);
     let all: Vec<usize> = (0..features.utterances.len()).collect();
     let extent = Extent::Window(window);
     let source = UtteranceSource::new(&features, (&all, &all), config, extent, items, 0, ranks.shard())?;
-    let items = ranks.shard().slice(&vec![(); items]).len();
-    let draw = || source.draw(BatchKey::Train(0), device).expect("it lies in memory");
+    let draw = || source.draw(BatchKey::Train(0), device).expect("the corpus lies in memory");
     clock.alone("feeder", || drop(draw())).await?;
 
-    let batch = draw();
-    let Batch { symbols, durations, times, positions, targets, mask, .. } = &batch;
-    device.seed(0); // The same weights on all ranks.
-    let mut model = Tacotron::new(config, device).with_precision(precision).with_ranks(ranks);
+    device.seed(0); // All ranks need the same weights.
+    let model = Tacotron::new(config, device).with_precision(precision).with_ranks(ranks);
+    profile_modules(clock, &model, &draw(), mode).await?;
+    let traffic = profile_updates(clock, model, draw, mode, options).await?;
+    let second = noise(config.mels, (1.0 / features.mel.frame_seconds()) as usize);
+    clock.alone("vocoder, 1 s", || drop(vocoder.vocode(&second))).await?;
+    let device_bytes = device.memory_pool_usage().map(|usage| usage.bytes_reserved);
+    Ok(Profile { rows: std::mem::take(&mut clock.rows), device_bytes, traffic })
+}
+
+/// Times the modules of a model, each on detached inputs that need gradients.
+async fn profile_modules<G: AsyncFnMut(usize, usize) -> bool>(
+    clock: &mut Clock<'_, G>,
+    model: &Tacotron,
+    batch: &Batch,
+    mode: Mode,
+) -> Result<()> {
+    let Batch { symbols, durations, times, positions, targets, mask, .. } = batch;
+    let ([items, frames, _], device) = (targets.dims(), &targets.device());
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
     let speaker = batch.speaker_vectors(model.speakers.val()).detach().require_grad(); // (B, V)
     let upsample =
         |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
-    let timed = upsample(encoded.clone()).detach(); // (B, T, E + 4)
+    let upsampled = upsample(encoded.clone()).detach(); // (B, T, E + 4)
     let context = match &batch.pitch {
-        Some(pitch) => Tensor::cat(vec![timed.clone(), pitch.excitation.clone()], 2),
-        None => timed.clone(),
+        Some(pitch) => Tensor::cat(vec![upsampled.clone(), pitch.excitation.clone()], 2),
+        None => upsampled.clone(),
     };
     let context = context.require_grad(); // (B, T, C)
     let decode =
         || model.decoder.forward(context.clone(), speaker.clone(), model.decoder.start(items, device)).0;
-    let frames = decode().detach().require_grad(); // (B, T, M)
+    let decoded = decode().detach().require_grad(); // (B, T, M)
+
     clock.both("encoder", || model.encode(symbols, mode)).await?;
     clock
         .both("durations", || model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths))
         .await?;
     clock.both("alignment", || upsample(encoded.clone())).await?;
     if let Some(predictor) = &model.pitch {
-        let (timed, steps) = (timed.require_grad(), vec![window / config.reduction; items]);
-        clock.both("pitch", || predictor.forward(timed.clone(), speaker.clone(), &steps)).await?;
+        let (upsampled, steps) = (upsampled.require_grad(), vec![frames / model.decoder.reduction(); items]);
+        clock.both("pitch", || predictor.forward(upsampled.clone(), speaker.clone(), &steps)).await?;
     }
     clock.both("decoder", decode).await?;
-    clock.both("postnet", || model.postnet.forward(frames.clone(), mode)).await?;
+    clock.both("postnet", || model.postnet.forward(decoded.clone(), mode)).await?;
     clock
-        .both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.whole.frames))
-        .await?;
-    let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
+        .both("loss", || spectrogram_loss(decoded.clone(), targets.clone(), mask.clone(), batch.whole.frames))
+        .await
+}
+
+/// Times the exchange between ranks, the optimizer, and whole steps. Returns the traffic of a step where there are other ranks.
+async fn profile_updates<G: AsyncFnMut(usize, usize) -> bool>(
+    clock: &mut Clock<'_, G>,
+    mut model: Tacotron,
+    draw: impl Fn() -> Batch,
+    mode: Mode,
+    options: &ProfileOptions,
+) -> Result<Option<Traffic>> {
+    let ProfileOptions { runs, precision, ranks, .. } = options;
+    let batch = draw();
+    let mut adam = Adam::new(AdamConfig { precision: *precision, ..AdamConfig::default() });
     let mut gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
     if !ranks.is_alone() {
-        let none = || Tensor::zeros([1], &device.clone().inner());
+        let no_loss = || Tensor::zeros([1], &batch.targets.device().inner());
         let mut exchanged = Ok(());
         clock
             .alone("exchange", || {
-                exchanged = sum_gradients(&model, &mut gradients, none(), ranks).map(drop);
+                exchanged = sum_gradients(&model, &mut gradients, no_loss(), ranks).map(drop);
             })
             .await?;
         exchanged?;
@@ -303,24 +185,21 @@ pub async fn profile(
             let batch = draw();
             let total = losses(&model, &batch, mode).total();
             let mut gradients = adam.scaled(total.clone()).backward();
-            let _ = sum_gradients(&model, &mut gradients, total.inner(), ranks); // A failure stays, and ends the next exchange.
+            // The ranks keep a failure, which `check` returns below.
+            let _ = sum_gradients(&model, &mut gradients, total.inner(), ranks);
             model = adam.step(model.clone(), &gradients, |_| 1e-4);
         })
         .await?;
-    let second = noise(config.mels, (1.0 / features.mel.frame_seconds()) as usize);
-    clock.alone("vocoder, 1 s", || drop(vocoder.vocode(&second))).await?;
     ranks.check()?;
-    let of_a_step = |total: u64| total / (WARM_UP + runs) as u64;
-    let traffic = (!ranks.is_alone()).then(|| Traffic {
+    let per_step = |total: u64| total / (WARM_UP + runs) as u64;
+    Ok((!ranks.is_alone()).then(|| Traffic {
         ranks: ranks.shard().world_size,
-        bytes: of_a_step(ranks.traffic().0 - before.0),
-        exchanges: of_a_step(ranks.traffic().1 - before.1),
-    });
-    let device_bytes = device.memory_pool_usage().map(|usage| usage.bytes_reserved);
-    Ok(Profile { rows: std::mem::take(&mut clock.rows), device_bytes, traffic })
+        bytes: per_step(ranks.traffic().0 - before.0),
+        exchanges: per_step(ranks.traffic().1 - before.1),
+    }))
 }
 
-/// The model to profile, once the options are found to make sense.
+/// Checks the options, and returns the sizes of the model to profile.
 pub fn model_sizes(
     sizes: &TacotronConfig,
     speakers: usize,
@@ -340,38 +219,14 @@ pub fn model_sizes(
     Ok(TacotronConfig { speakers, ..sizes.clone() })
 }
 
-fn noise(mels: usize, frames: usize) -> Mel {
-    let mut rng = ChaCha8Rng::seed_from_u64(frames as u64);
-    Mel { mels, data: (0..frames * mels).map(|_| rng.random_range(-8.0..0.0)).collect() }
-}
-
-/// Noise with the lengths of speech, an utterance a speaker.
-pub fn corpus(mels: usize, speakers: usize) -> Features {
-    let mut features = Features::new(MelConfig::speech_16k());
-    for number in 0..speakers {
-        let symbols = (0..SYMBOLS).filter_map(|index| Symbol::from_index(10 + index % 30)).collect();
-        let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
-        features.push(NewUtterance {
-            speaker: &number.to_string(),
-            id: number.to_string(),
-            text: String::new(),
-            symbols,
-            durations: Some(vec![SYMBOL_FRAMES; SYMBOLS]),
-            mel: &mel,
-            f0_hz: &vec![0.0; mel.frames()],
-        });
-    }
-    features
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocoder::GriffinLim;
+    use crate::{audio::mel::MelConfig, vocoder::GriffinLim};
     use std::cell::Cell;
 
     #[test]
-    fn every_module_has_its_row_without_the_dispatches_of_the_clock() {
+    fn each_module_has_a_row_without_the_work_of_waiting() {
         let vocoder = GriffinLim::new(MelConfig::speech_16k());
         let options = ProfileOptions { batch: 2, window: 16, runs: 2, ..ProfileOptions::default() };
         let (counted, mut done) = (Cell::new(0.0), 0);
@@ -386,7 +241,7 @@ mod tests {
             true
         };
         let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
-        assert_eq!((found.rows.len(), done), (MODULES + 1, MODULES + 1), "with its pitch");
+        assert_eq!((found.rows.len(), done), (MODULES + 1, MODULES + 1), "the pitch predictor has a row");
         for row in &found.rows {
             assert!(
                 row.forward_ms > 0.0 && row.forward_work == Some(Work { dispatches: 0.0, bytes: 0.0 }),
@@ -395,7 +250,7 @@ mod tests {
             assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
         }
         let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;
-        assert!(share("whole step") > share("optimizer"), "the optimizer is a part of it");
+        assert!(share("whole step") > share("optimizer"), "a whole step includes the optimizer");
         let none = ProfileOptions { runs: 0, ..options.clone() };
         let code = |options: &ProfileOptions, go_on: bool| {
             pollster::block_on(profile(&config, &vocoder, &device, options, &|| None, async |_, _| go_on))

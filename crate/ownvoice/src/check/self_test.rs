@@ -1,14 +1,17 @@
-//! Self-test of a device against the CPU, which a page runs on the visitor's graphics adapter before training on it.
+//! The self-test of a device against the CPU, which a page runs on the visitor's graphics adapter before it trains there.
 //!
-//! First a tiny model whose every weight is given by a formula, forward through all its parts, its gradients and one step of training, against
-//! values from the native CPU. Then the real base, some frames of it, against the CPU beside it: sizes at which other kernels run.
+//! The first part runs a tiny model whose weights are given by a formula: forward through all its parts, backward, and one update. The results are compared with
+//! values from the native CPU. The second part compares some frames of the real base with those of the base on the CPU, because larger sizes select other kernels.
 
 use std::collections::HashMap;
 
 use burn::module::Module;
 use burn::prelude::*;
 
-use super::step_dump::{Side, StepConfig, compare_steps, sample_features};
+use super::{
+    compare_steps::compare_steps,
+    step_dump::{Side, StepConfig, sample_features},
+};
 use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
@@ -24,7 +27,7 @@ use burn_fused::{
     weights::{apply, collect},
 };
 
-/// Mean squares from the native CPU device.
+/// The expected figures of [`figures`], computed on the native CPU.
 pub const NATIVE: [(&str, f32); 9] = [
     ("encoder", 0.009809771),
     ("durations", 0.00047643666),
@@ -37,18 +40,20 @@ pub const NATIVE: [(&str, f32); 9] = [
     ("loss after a step of training", 0.28927734),
 ];
 
-/// How far a figure may be off, relative to itself. Devices sum in different orders, and a graphics card's functions are shorter than the CPU's: a few
-/// millionths are usual, a kernel that is wrong is off by far more.
+/// The largest relative deviation that passes. Devices sum in different orders, and graphics cards approximate functions more coarsely than the CPU, which gives
+/// deviations of some 1e-6; a wrong kernel deviates far more.
 pub const TOLERANCE: f32 = 1e-3;
 
 const SYMBOLS: &str = "_ R AA1 D AY0 ,";
 const DURATIONS: [u32; 6] = [2, 4, 3, 5, 1, 3];
-/// The real base makes as many frames of each symbol, times this.
+/// The factor on the durations for the real base.
 const LONGER: u32 = 4;
 
-/// Compares a base's device with the CPU, on which the same base is loaded as well. Returns the largest deviation, relative.
+/// Compares a base's device with the CPU. Returns the largest relative deviation.
 ///
-/// Fails with `device-wrong`, which names the operation at fault where one is.
+/// * `on_cpu`: the same base on the CPU
+///
+/// Fails with `device-wrong`, which names the operation at fault if it is found.
 pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
     match deviation(base, on_cpu).await {
         Err(Deviation::Wrong { figure, found, expected }) => {
@@ -60,6 +65,7 @@ pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
     }
 }
 
+/// The reason why the self-test does not pass.
 enum Deviation {
     Wrong { figure: &'static str, found: f32, expected: f32 },
     Failed(Error),
@@ -71,13 +77,14 @@ impl From<Error> for Deviation {
     }
 }
 
+/// Returns the side of a base in a comparison of steps.
 fn side<'a>(base: &'a Base, name: &'a str, plan: ComputePlan) -> Side<'a> {
     Side { model: &base.model, device: &base.device, name, plan }
 }
 
-/// One training step of the base on both, operation by operation. `None` where not even that can be computed.
+/// Compares a training step on both devices operation by operation, and returns the verdict. `None` where the step cannot be computed.
 async fn at_fault(base: &Base, on_cpu: &Base) -> Option<String> {
-    /// What passes: a kernel that is wrong is off by far more.
+    /// The lowest cosine similarity that passes; a wrong kernel lies far below.
     const COSINE: f64 = 0.9999;
     let config = base.config().clone();
     let step = StepConfig { window: 16 * config.reduction, config, batch: 1, mode: Mode::Eval, seed: 1 };
@@ -86,16 +93,16 @@ async fn at_fault(base: &Base, on_cpu: &Base) -> Option<String> {
         side(on_cpu, "cpu", ComputePlan::reference()),
         side(base, "device", base.model.scope.plan().clone()),
     );
-    let (_, _, comparison) =
-        compare_steps(&reference, &found, &features, &step, COSINE, &mut to_the_end).await.ok()?;
-    Some(comparison.verdict())
+    let compared = compare_steps(&reference, &found, &features, &step, COSINE, &mut to_the_end).await.ok()?;
+    Some(compared.comparison.verdict())
 }
 
+/// Returns the largest relative deviation of the device's figures.
 async fn deviation(base: &Base, on_cpu: &Base) -> Result<f32, Deviation> {
     let mut worst = 0.0f32;
     let mut compare = |figure, found: f32, expected: f32| {
         let deviation = (found - expected).abs() / expected.abs();
-        // A NaN deviates too.
+        // NaN must fail, which `deviation > TOLERANCE` would let pass.
         if deviation <= TOLERANCE {
             worst = worst.max(deviation);
             Ok(())
@@ -117,22 +124,23 @@ fn symbols() -> Vec<Symbol> {
     parse(SYMBOLS).expect("names of the table")
 }
 
-/// Of every frame, where the base has pitch.
+/// The pitch of every frame, for bases with pitch.
 const PITCH_HZ: f32 = 140.0;
 
-/// Frames of the base speaker, `[T * M]`.
+/// Computes frames of the base's default speaker, `[T * M]`.
 async fn frames(base: &Base) -> Result<Vec<f32>> {
     let durations = DURATIONS.map(|frames| frames * LONGER);
     let count = durations.iter().sum::<u32>() as usize;
-    let context = base.with_excitation(base.contexts(&symbols(), &durations, count), &vec![PITCH_HZ; count]);
+    let contexts = base.contexts(&base.encode(&symbols()), &durations, count);
+    let context = base.with_excitation(contexts, &vec![PITCH_HZ; count]);
     let parts = Voice::unadapted(base).parts;
     let (decoded, _) =
         parts.decoder.forward(context, parts.speaker.val(), parts.decoder.start(1, &base.device));
-    let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Eval);
-    Ok(read(made.reshape([count * base.config().mels])).await?)
+    let refined = decoded.clone() + parts.postnet.forward(decoded, Mode::Eval);
+    Ok(read(refined.reshape([count * base.config().mels])).await?)
 }
 
-/// The tiny model with weights that are waves of different lengths, one for each tensor.
+/// Returns the tiny model. The weights of each tensor are a sine wave with its own phase.
 fn model(device: &Device) -> Tacotron {
     let blank = Tacotron::new(&TacotronConfig::tiny(2), device);
     let weights: HashMap<_, _> = collect(&blank)
@@ -141,28 +149,31 @@ fn model(device: &Device) -> Tacotron {
         .map(|(number, (name, weight))| {
             let count: usize = weight.shape.iter().product();
             let wave = |index: usize| 0.3 * (0.7 + 0.37 * number as f32 + 1.3 * index as f32).sin();
-            // A variance is positive.
+            // Variances must be positive.
             let least = if name.ends_with("running_var") { 1.0 } else { 0.0 };
             let value = |index: usize| least + wave(index);
             (name.clone(), (weight.shape, (0..count).map(value).collect::<Vec<f32>>()))
         })
         .collect();
-    apply(blank, weights).expect("the model's own shapes")
+    apply(blank, weights).expect("the shapes are the model's")
 }
 
-/// What the parts of the tiny model make of six symbols.
-struct Made {
-    /// `[1, L, E]`, `[1, L]`, `[1, T, E + 4]`
+/// The outputs of the tiny model's parts for six symbols.
+struct Outputs {
+    /// `[1, L, E]`
     encoded: Tensor<3>,
+    /// `[1, L]`
     durations: Tensor<2>,
+    /// `[1, T, E + 4]`
     context: Tensor<3>,
     /// `[1, T, M]`
     decoded: Tensor<3>,
+    /// `[1, T, M]`
     residual: Tensor<3>,
 }
 
-impl Made {
-    fn by(model: &Tacotron, device: &Device) -> Self {
+impl Outputs {
+    fn new(model: &Tacotron, device: &Device) -> Self {
         let frames: usize = DURATIONS.iter().sum::<u32>() as usize;
         let input = Symbols::new(&[&symbols()], None, device);
         let speaker = model.speakers.val().slice([1..2]);
@@ -188,30 +199,31 @@ impl Made {
     }
 }
 
-/// Mean squares of what each part makes and of the gradients of the last of them, and the loss after one step along those.
+/// Computes the mean squares of each part's outputs and of some gradients, and the loss after one update.
 pub async fn figures(device: &Device) -> Result<Vec<(&'static str, f32)>> {
     let device = device.clone().autodiff();
     let model = model(&device).train();
-    let made = Made::by(&model, &device);
-    let gradients = made.loss().backward();
-    let gradient = |tensor: Option<Tensor<2>>| tensor.expect("it takes part").powf_scalar(2.0).mean();
+    let outputs = Outputs::new(&model, &device);
+    let gradients = outputs.loss().backward();
+    let gradient =
+        |tensor: Option<Tensor<2>>| tensor.expect("the loss depends on it").powf_scalar(2.0).mean();
     let square = |tensor: Tensor<3>| tensor.inner().powf_scalar(2.0).mean();
-    let of_gradients = [
+    let gradient_squares = [
         gradient(model.speakers.val().grad(&gradients)),
         gradient(model.decoder.first.w_hh.val().grad(&gradients)),
         gradient(model.decoder.projection.weight.val().grad(&gradients)),
     ];
     let stepped = Adam::new(AdamConfig::default()).step(model, &gradients, |_| 1e-3);
-    let after = Made::by(&stepped, &device).loss().inner();
+    let after = Outputs::new(&stepped, &device).loss().inner();
     let forward = [
-        square(made.encoded),
-        made.durations.inner().powf_scalar(2.0).mean(),
-        square(made.context),
-        square(made.decoded),
-        square(made.residual),
+        square(outputs.encoded),
+        outputs.durations.inner().powf_scalar(2.0).mean(),
+        square(outputs.context),
+        square(outputs.decoded),
+        square(outputs.residual),
     ];
     let values =
-        read(Tensor::cat(forward.into_iter().chain(of_gradients).chain([after]).collect(), 0)).await?;
+        read(Tensor::cat(forward.into_iter().chain(gradient_squares).chain([after]).collect(), 0)).await?;
     Ok(NATIVE.iter().map(|(name, _)| *name).zip(values).collect())
 }
 
@@ -224,9 +236,8 @@ mod tests {
     };
     use std::path::Path;
 
-    /// A base whose kernel takes a wrong sign: the figures differ, and the error names the operation.
     #[test]
-    fn a_failed_test_names_the_operation() {
+    fn the_operation_with_a_wrong_sign_is_named() {
         let folder = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/base");
         let on_cpu = Base::open(folder, &Device::flex()).unwrap();
         let mut wrong = Base::open(folder, &Device::flex()).unwrap();
@@ -236,7 +247,7 @@ mod tests {
             kind: PlantedFaultKind::GradientSign("weight".into()),
         };
         let plan = ComputePlan { faults: vec![fault], ..ComputePlan::default() };
-        wrong.model = wrong.model.computing(&Scope::new(plan));
+        wrong.parts_mut().model = wrong.model.clone().computing(&Scope::new(plan));
         let verdict = pollster::block_on(at_fault(&wrong, &on_cpu)).unwrap();
         assert!(
             verdict.starts_with("at fault: postnet.convolutions.3: convolution, gradient of weight"),
@@ -247,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_makes_the_values_that_are_written_here() {
+    fn the_cpu_computes_the_expected_figures() {
         let found = pollster::block_on(figures(&Device::flex())).unwrap();
         let off = found
             .iter()

@@ -1,9 +1,9 @@
-//! A view of a training: the spectrogram of one clip, recorded and predicted, and the recogniser's posteriors of its symbols in the prediction.
+//! A view of a training: the recorded and the predicted spectrogram of one clip, and the recogniser's posteriors of its symbols in the prediction.
 
 use super::clip::AlignedClip;
 use crate::{Result, align::ForcedAligner, audio::mel::Mel, text::symbols::Symbol};
 
-/// The clip that is shown: its symbols and their durations.
+/// The clip of a snapshot.
 #[derive(Debug, Clone)]
 pub struct SnapshotClip {
     pub symbols: Vec<Symbol>,
@@ -11,21 +11,23 @@ pub struct SnapshotClip {
     recorded: Mel,
 }
 
+/// One clip as it was recorded and as the model predicts it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlignmentSnapshot {
     pub symbols: Vec<Symbol>,
-    /// Frames of each symbol, in the recording and in the prediction alike.
+    /// The frames of each symbol, which are the same in the recording and in the prediction.
     pub durations: Vec<u32>,
     pub recorded: Mel,
     pub predicted: Mel,
-    /// The recogniser's posterior of each symbol in each frame of the prediction, `[T, L]`; zero further than 0.3 s from the symbol's place.
+    /// The recogniser's posterior of each symbol in each frame of the prediction, `[T, L]`; zero more than 0.3 s away from the symbol.
     pub alignment: Vec<f32>,
 }
 
-/// Frames around a symbol's place in which its posterior counts, 0.3 s: the same phone elsewhere in the sentence is another symbol.
+/// The frames around a symbol in which its posterior is shown, 0.3 s: the same phone elsewhere in the sentence is another symbol.
 const REACH_FRAMES: i64 = 24;
 
 impl SnapshotClip {
+    /// Creates the snapshot of an aligned clip with `mels` bands.
     pub fn new(clip: &AlignedClip, mels: usize) -> Self {
         Self {
             symbols: clip.symbols.clone(),
@@ -34,7 +36,7 @@ impl SnapshotClip {
         }
     }
 
-    /// With the current prediction beside the recording.
+    /// Adds the current prediction to the recording.
     pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<AlignmentSnapshot> {
         let Self { symbols, durations, recorded } = self.clone();
         let mut alignment = aligner.symbol_posteriors(&predicted, &symbols).await?;

@@ -7,12 +7,12 @@ use crate::{
         prepare_clip,
         speaker::{SpeakerStats, similarity},
     },
-    synth::{SpeakOptions, speak_async},
+    synth::SpeakOptions,
     voice::{Base, Voice},
 };
 
-/// The most recordings that are resynthesised, and at most half of them: the measure is stable from twenty seconds of speech.
-const SAID: usize = 4;
+/// The most recordings whose texts are synthesised; at most half of the recordings are. The similarity is stable from 20 s of speech.
+const MAX_SYNTHESISED: usize = 4;
 
 /// Similarities to the speaker, 0 to 1 (see [`similarity`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,6 @@ pub struct Anchors {
 /// Synthesises the texts of the last recordings with the base and with `voice`, and compares both with those recordings. `progress(done, total)` is called
 /// before each sentence; returning `false` cancels.
 pub async fn anchors(
-    base: &Base,
     voice: &Voice,
     clips: &[Clip],
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
@@ -36,26 +35,19 @@ pub async fn anchors(
     if clips.len() < 2 {
         return Err(Error::option_invalid("a similarity needs at least two recordings"));
     }
-    let said = SAID.min(clips.len() / 2);
-    let (others, said) = clips.split_at(clips.len() - said);
-    let target = recorded(base, said)?;
+    let base = voice.base();
+    let count = MAX_SYNTHESISED.min(clips.len() / 2);
+    let (others, reference) = clips.split_at(clips.len() - count);
+    let target = recorded(base, reference)?;
     let unadapted = Voice::unadapted(base);
-    let (mut done, total) = (0, 2 * said.len());
+    let (mut done, total) = (0, 2 * reference.len());
     let mut stats = [SpeakerStats::default(), SpeakerStats::default()];
     for (stats, voice) in stats.iter_mut().zip([&unadapted, voice]) {
-        for clip in said {
+        for clip in reference {
             if !progress(done, total).await {
                 return Err(Error::cancelled());
             }
-            let speech = speak_async(
-                base,
-                voice,
-                &clip.text,
-                &SpeakOptions::default(),
-                &*base.vocoder,
-                async |_, _| true,
-            )
-            .await?;
+            let speech = voice.speak_async(&clip.text, &SpeakOptions::default(), async |_, _| true).await?;
             stats.merge(&SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz)?);
             done += 1;
         }

@@ -1,10 +1,11 @@
-//! A training between two iterations as bytes, and back.
+//! The checkpoint of a training between two iterations: safetensors with the weights, the optimizer's moments and the state as JSON.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CloneOptions, EVALUATE_EVERY, FineTuner, ValidationMetrics,
+    EVALUATE_EVERY, FineTuner,
     clip::Clip,
+    options::{CloneOptions, ValidationMetrics},
     rounding::{self, sum},
 };
 use crate::{
@@ -17,34 +18,37 @@ use crate::{
 };
 use burn_fused::weights::{HostWeights, Metadata, Storage, apply, check, collect, deserialize, serialize};
 
-/// The metadata's key of the [`TrainerState`], as JSON.
+/// The key in the metadata of the [`TrainerState`], as JSON.
 const STATE: &str = "state";
-/// Prefixes of the tensors' names.
+/// The prefixes of the names of the tensors.
 const CURRENT: &str = "now.";
 const BEST: &str = "best.";
 
-/// What a checkpoint holds beside tensors.
+/// The state that a checkpoint holds beside tensors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct TrainerState {
     /// The hash of the base.
     base: String,
     options: CloneOptions,
-    /// Iterations done.
+    /// The number of iterations done.
     updates: usize,
-    /// Iterations that there will be, the cooldown included.
+    /// The number of planned iterations, with the cooldown.
     end: usize,
-    /// The latest loss that was read back; `None` before the first.
+    /// The latest loss that was read back; `None` before the first one.
     loss: Option<f32>,
     stopping: EarlyStopping,
-    /// Metrics of the parameters that are kept; `None` where none are.
+    /// The metrics of the parameters that are kept; `None` if none are.
     best: Option<ValidationMetrics>,
-    /// Whether parameters are stored as what they differ by from the base's.
+    /// Whether parameters are stored as their differences from the base.
     differences: bool,
 }
 
 #[warn(missing_docs)]
 impl FineTuner {
-    /// Goes on from a checkpoint of the same clips and options.
+    /// Resumes from a checkpoint, which is untrusted input, with the same base and clips.
+    ///
+    /// # Errors
+    /// Fails with `checkpoint-corrupt` or `base-mismatch`, and as [`Self::start_async`] does.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
         let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::checkpoint_corrupt)?;
         let json = metadata.get(STATE).ok_or_else(|| Error::checkpoint_corrupt("it has no state"))?;
@@ -65,7 +69,7 @@ impl FineTuner {
         if current.is_empty() || best.is_empty() != state.best.is_none() {
             return Err(Error::checkpoint_corrupt("it lacks weights"));
         }
-        // Before the clips are aligned, which takes seconds.
+        // The shapes are checked before the clips are aligned, which takes seconds.
         let blank = Voice::unadapted(base).parts;
         for stored in [&current, &best] {
             check(&blank, stored).map_err(Error::checkpoint_corrupt)?;
@@ -73,9 +77,9 @@ impl FineTuner {
         let mut tuner = Self::start_async(base, clips, state.options).await?;
         tuner.adam.updates = state.updates;
         restore_optimizer(&mut tuner.adam, &collect(&tuner.parts), &mut weights, &base.device)?;
-        tuner.end = state.end.clamp(1, tuner.options.iterations);
-        tuner.loss = state.loss.unwrap_or(f32::NAN);
-        tuner.stopping = state.stopping;
+        tuner.progress.end = state.end.clamp(1, tuner.options.iterations);
+        tuner.progress.loss = state.loss.unwrap_or(f32::NAN);
+        tuner.validation.stopping = state.stopping;
         let start = tuner.parts.clone();
         let restored = |stored: HostWeights| -> Result<_> {
             let parts = apply(start.clone(), stored).map_err(Error::checkpoint_corrupt)?;
@@ -83,14 +87,14 @@ impl FineTuner {
         };
         let (parts, best) =
             (restored(current)?, state.best.map(|metrics| -> Result<_> { Ok((metrics, restored(best)?)) }));
-        (tuner.parts, tuner.best) = (parts, best.transpose()?);
+        (tuner.parts, tuner.validation.best) = (parts, best.transpose()?);
         Ok(tuner)
     }
 
-    /// All that [`Self::resume_async`] needs beside the clips.
-    pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
+    /// Encodes all that [`Self::resume_async`] needs besides base and clips.
+    pub async fn checkpoint_async(&self) -> Result<Vec<u8>> {
         let mut weights = optimizer_weights(&self.adam);
-        // Rounded parameters take half the bytes as differences; between roundings they are stored as they are.
+        // Rounded parameters take half the bytes as differences. Between two roundings they are stored as they are.
         let differences = self.adam.updates.is_multiple_of(EVALUATE_EVERY);
         let mut put = |prefix: &str, parts: &Adapted| {
             let stored =
@@ -98,17 +102,17 @@ impl FineTuner {
             weights.extend(stored.into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
         put(CURRENT, &self.parts);
-        if let Some((_, best)) = &self.best {
+        if let Some((_, best)) = &self.validation.best {
             put(BEST, best);
         }
         let state = TrainerState {
-            base: base.hash().to_string(),
+            base: self.base.hash().to_string(),
             options: self.options.clone(),
             updates: self.adam.updates,
-            end: self.end,
-            loss: Some(self.loss).filter(|loss| loss.is_finite()),
-            stopping: self.stopping.clone(),
-            best: self.best.as_ref().map(|(metrics, _)| *metrics),
+            end: self.progress.end,
+            loss: Some(self.progress.loss).filter(|loss| loss.is_finite()),
+            stopping: self.validation.stopping.clone(),
+            best: self.validation.best.as_ref().map(|(metrics, _)| *metrics),
             differences,
         };
         let json = serde_json::to_string(&state).expect("plain data");

@@ -1,4 +1,4 @@
-//! One recording against its text: level checked, phones aligned. Cloning starts with this for each clip; a page runs it after each recording.
+//! Clips: the check of their level, and the alignment of their phones. Cloning begins with both; a page runs them after each recording.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
         pitch, prepare_checked, wav,
     },
     files,
-    synth::speak::say_symbols,
+    synth::sentence::{SentenceProsody, synthesise_sentence},
     text::{
         self,
         symbols::{SILENCE, Symbol, by_frame},
@@ -30,25 +30,25 @@ use crate::{
 pub struct Clip {
     /// The recording.
     pub audio: Audio,
-    /// Its text, word for word.
+    /// The text that is spoken, word for word.
     pub text: String,
 }
 
 #[warn(missing_docs)]
 impl Clip {
-    /// From the bytes of a WAV file. Fails with `audio-unreadable`.
+    /// Reads a clip from the bytes of a WAV file. Fails with `audio-unreadable`.
     pub fn from_wav(wav: &[u8], text: impl Into<String>) -> Result<Self> {
         Ok(Self { audio: wav::read(wav)?, text: text.into() })
     }
 
-    /// From a recording: a WAV file, or any common format where the feature `formats` is on. Fails with `io` or `audio-unreadable`; the error names
-    /// the file.
+    /// Reads a clip from a WAV file, or from a file of any common format with the feature `formats`. Fails with `io` or `audio-unreadable`; the error names the
+    /// file.
     pub fn open(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Self> {
         Ok(Self { audio: files::read_audio(path.as_ref())?, text: text.into() })
     }
 }
 
-/// A clip with the frames of each symbol.
+/// A clip with the duration of each symbol.
 #[derive(Clone)]
 pub struct AlignedClip {
     pub symbols: Vec<Symbol>,
@@ -62,33 +62,37 @@ pub struct AlignedClip {
 }
 
 impl AlignedClip {
+    /// Returns the number of frames T.
     pub fn frames(&self) -> usize {
         self.durations.iter().sum::<u32>() as usize
     }
 
-    /// A sentence that a voice says, with its learned timing and melody.
-    pub async fn said(base: &Base, voice: &Voice, sentence: &str) -> Result<Self> {
-        let (symbols, durations, mel, f0_hz) = say_symbols(base, voice, sentence).await?;
-        Ok(Self { symbols, durations, mel: mel.data, f0_hz, foreign: false })
+    /// Synthesises a sentence with the learned durations and pitch of a voice.
+    pub async fn synthesise(voice: &Voice, sentence: &str) -> Result<Self> {
+        let spoken = synthesise_sentence(voice, sentence).await?;
+        let SentenceProsody { symbols, durations, f0_hz } = spoken.prosody;
+        Ok(Self { symbols, durations, mel: spoken.mel.data, f0_hz, foreign: false })
     }
 
-    /// * `mels`: bands of a frame
+    /// Returns the spectrogram.
+    ///
+    /// * `mels`: the number of bands M
     pub fn spectrogram(&self, mels: usize) -> Mel {
         Mel { mels, data: self.mel.clone() }
     }
 
-    /// The symbol of each frame.
+    /// Returns the symbol of each frame.
     pub fn phones(&self) -> Vec<Symbol> {
         by_frame(&self.symbols, &self.durations)
     }
 }
 
-/// Recordings that the aligner is adapted to before a speaker's clips are sifted.
+/// The most recordings that the aligner is adapted to before the clips of a speaker are selected.
 const ADAPTED_TO: usize = 40;
-/// So many hasty phones in a row are a word that nobody said.
+/// The length of a run of phones of minimum duration that indicates an unspoken word.
 const UNSPOKEN_PHONES: usize = 5;
 
-/// A clip before its phones are found.
+/// A clip before its alignment.
 struct Prepared {
     mel: Mel,
     f0_hz: Vec<f32>,
@@ -115,7 +119,7 @@ impl Prepared {
         AdaptationClip { mel: &self.mel, symbols: &self.symbols, word_ends: &self.word_ends }
     }
 
-    /// The segments between `cuts`, each with silences at its ends where there is one.
+    /// Splits the clip at `cuts`. A segment has a silence at an end where the cut leaves one.
     fn segments(self, cuts: &[Cut]) -> impl Iterator<Item = Self> {
         let ends = cuts.iter().copied().map(Some).chain([None]);
         let begins = [None].into_iter().chain(cuts.iter().copied().map(Some));
@@ -142,7 +146,8 @@ impl Prepared {
         })
     }
 
-    /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score has no meaning.
+    /// Aligns the clip. Fails with `clip-mismatch` if another text is spoken, except in foreign clips: the recogniser was not trained on their phones, so that the
+    /// score has no meaning.
     async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
         match self.foreign {
             true => aligner.align_unchecked(&self.mel, &self.symbols, &self.word_ends).await,
@@ -151,7 +156,7 @@ impl Prepared {
     }
 }
 
-/// Whether a text is given as phones alone, see [`text::Phonemizer::words`]: they are mapped from another language.
+/// Returns whether a text consists of phones in braces only, see [`text::Phonemizer::words`]: they are mapped from another language.
 fn is_foreign(text: &str) -> bool {
     text.contains('{')
         && !text.split('{').any(|piece| {
@@ -166,8 +171,8 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     Ok((report, prepared.align(&base.aligner).await?.score))
 }
 
-/// Whether each clip's text is spoken throughout, by an aligner adapted to their speaker: a score has no meaning where phones are foreign, but words that
-/// nobody said stay with the fewest frames that a phone can have. An error carries the index of its clip.
+/// Returns whether the whole text of each clip is spoken, by an aligner that is adapted to their speaker. This works for foreign clips too, whose score has no
+/// meaning: the phones of an unspoken word have the minimum duration. An error carries the index of its clip.
 pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>> {
     let mut prepared = Vec::with_capacity(clips.len());
     for (index, clip) in clips.iter().enumerate() {
@@ -185,13 +190,15 @@ pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>>
     Ok(throughout)
 }
 
-/// Aligns all clips, cut as `segment` chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
+/// Cuts the clips as [`segment::choose`] decides, and aligns the segments by an aligner that is adapted to their speaker. Returns both. An error carries the index of its
+/// clip.
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
     let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
     for (index, clip) in clips.iter().enumerate() {
         let in_clip = |error: Error| error.in_clip(index);
         let clip = Prepared::new(base, clip).map_err(in_clip)?;
-        let alignment = clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
+        // Clips with another text are refused before the aligner is adapted to them.
+        let alignment = clip.align(&base.aligner).await.map_err(in_clip)?;
         boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));
         prepared.push(clip);
     }
@@ -214,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phones_alone_are_foreign() {
+    fn a_text_of_phones_only_is_foreign() {
         assert!(is_foreign("{D AA1 T} {IH0 S}, {V R AA1 K}?"));
         assert!(
             !is_foreign("The {T AH0 M EY1 T OW2} is ripe.")

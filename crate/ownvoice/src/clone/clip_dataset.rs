@@ -1,5 +1,5 @@
-//! The training data of a fine-tuning: windows of the clips and of the rehearsed sentences. They are a function of seed and iteration, so that every worker
-//! draws the same.
+//! The training data of a fine-tuning: windows of the clips and of the rehearsed sentences. They are a function of seed and iteration, so that all workers
+//! sample the same windows.
 
 use burn::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -12,45 +12,49 @@ use burn_fused::{
     weights::{HostWeights, Weights},
 };
 
+/// The frames that a training samples from.
 #[derive(Debug, Clone)]
 pub struct ClipDataset {
-    /// Frames of all clips, the held-out ones last.
+    /// The frames of all clips, with the held-out ones last.
     pub store: FrameStore,
-    /// Frames of the rehearsed sentences; `None` without rehearsal.
+    /// The frames of the rehearsed sentences; `None` without rehearsal.
     pub rehearsal: Option<FrameStore>,
     pub sampler: SamplerConfig,
 }
 
+/// How windows are sampled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SamplerConfig {
     pub seed: u64,
-    /// Clips that are drawn from before the cooldown: the first ones.
+    /// The number of clips, the first ones, that are sampled before the cooldown.
     pub clips: usize,
+    /// The number of windows of the clips in a batch.
     pub batch: usize,
+    /// The number of frames of a window.
     pub window: usize,
     pub reduction: usize,
-    /// Rehearsed windows of a batch.
+    /// The number of rehearsed windows in a batch.
     pub rehearsed: usize,
-    /// Their weight in the loss, relative to that of the clips, as the mean of all iterations.
+    /// The weight of the rehearsed windows in the loss, relative to that of the clips, as the mean over all iterations.
     pub weight: f32,
-    /// Iterations over which the weight rises from nothing to twice its mean: what is rehearsed last is kept best.
+    /// The number of iterations over which this weight rises from zero to twice its mean: rehearsal is most effective at the end.
     pub ramp_iterations: usize,
 }
 
 impl SamplerConfig {
-    /// The weight of the rehearsed windows in an iteration.
+    /// Returns the weight of the rehearsed windows in an iteration.
     fn rehearsal_at(&self, iteration: usize) -> f32 {
         self.weight * 2.0 * iteration as f32 / self.ramp_iterations as f32
     }
 }
 
 impl ClipDataset {
-    /// The batch of an iteration. The losses of all shards add up to that of the whole.
+    /// Samples the batch of an iteration. The losses of all shards add up to that of the whole batch.
     ///
-    /// * `in_cooldown`: whether the held-out clips are drawn from as well
+    /// * `in_cooldown`: whether the held-out clips are sampled too
     pub fn windows(&self, iteration: usize, in_cooldown: bool, shard: Shard) -> WindowBatch {
         let SamplerConfig { seed, clips, batch, window, rehearsed, .. } = self.sampler;
-        // Seeded by iteration: a resumed run draws the same windows as an uninterrupted one.
+        // The seed depends on the iteration, so that a resumed run samples the same windows as an uninterrupted one.
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.store.targets.device().seed(rng.random());
         let clips = if in_cooldown { &self.store.clips[..] } else { &self.store.clips[..clips] };
@@ -73,12 +77,12 @@ impl ClipDataset {
         )
     }
 
-    /// The weight of all windows of an iteration, that of the clips being 1. Its loss is divided by it where it is shown: else it would rise with the weight.
+    /// Returns the weight of all windows of an iteration, of which the clips have 1. The loss is divided by it where it is shown, since it would rise otherwise.
     pub fn total_weight(&self, iteration: usize) -> f32 {
         1.0 + self.rehearsal.as_ref().map_or(0.0, |_| self.sampler.rehearsal_at(iteration))
     }
 
-    /// Adds the tensors to `weights`; returns the rest as JSON.
+    /// Adds the tensors to `weights`, and returns the rest as JSON.
     pub fn put(&self, weights: &mut Weights) -> String {
         self.store.put("clips.", weights);
         if let Some(rehearsal) = &self.rehearsal {
@@ -88,7 +92,7 @@ impl ClipDataset {
         serde_json::to_string(&(&self.sampler, &self.store.clips, rehearsed)).expect("plain data")
     }
 
-    /// The inverse of [`Self::put`]; `None` where a tensor is missing or the JSON is of another form.
+    /// Reads what [`Self::put`] has written. Returns `None` if a tensor is missing or the JSON is invalid.
     pub fn take(json: &str, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let (sampler, clips, rehearsed): (SamplerConfig, Vec<Span>, Option<Vec<Span>>) =
             serde_json::from_str(json).ok()?;
@@ -125,7 +129,7 @@ mod tests {
     };
 
     #[test]
-    fn held_out_clips_are_drawn_in_the_cooldown() {
+    fn held_out_clips_are_sampled_in_the_cooldown_only() {
         let device = Device::flex();
         let frames = |width: usize| {
             Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width])
@@ -146,9 +150,9 @@ mod tests {
         assert_eq!((latest(false), latest(true)), (39.0, 79.0));
     }
 
-    /// The loss is the mean over the clips' frames, so that a rehearsed frame counts its weight beside one of theirs.
+    /// The loss is a mean over the frames of the clips, so that the sum of the mask gives the weight.
     #[test]
-    fn the_weight_of_what_is_rehearsed_rises_to_twice_its_mean() {
+    fn the_weight_of_rehearsed_windows_rises_to_twice_its_mean() {
         let device = Device::flex();
         let frames = |width: usize| Tensor::<3>::ones([1, 40, width], &device);
         let store = FrameStore {

@@ -1,21 +1,22 @@
-//! One speaker's spectra from another's: moved by the mean difference of each phone, a conversion by classes that are known (Stylianou, Cappe and Moulines
-//! 1998, "Continuous probabilistic transform for voice conversion", whose classes are found), and within a phone by that of the frames which are most alike
-//! (kernel regression; Nadaraya 1964, Watson 1964).
+//! Converts spectra from one speaker to another by the differences between parallel frames.
+//!
+//! The difference depends on the phone, as in conversion by acoustic classes (Stylianou, Cappe and Moulines 1998, "Continuous probabilistic transform for voice
+//! conversion", where classes are latent), and within a phone on the most similar frames (kernel regression; Nadaraya 1964, Watson 1964).
 
 use std::collections::BTreeMap;
 
 use crate::text::symbols::{Symbol, is_phone, is_vowel};
 
-/// Frames that determine a mean as much as that of the wider class does: 0.25 s.
+/// The prior weight of the mean of the wider class, in frames: 0.25 s.
 const PRIOR_FRAMES: f32 = 20.0;
-/// Frames on either side that differences are averaged over, so that they do not jump.
+/// The number of frames on either side over which differences are averaged, so that they do not jump.
 const SMOOTH_FRAMES: usize = 2;
 
-/// How unlike a frame still counts, as the deviation of a Gaussian: nepers, the root mean square of its bands.
+/// The standard deviation of the Gaussian kernel, in nepers of root mean square over the bands.
 const KERNEL_BANDWIDTH: f32 = 0.3;
-/// Frames as alike as can be that determine a difference as much as the mean of their phone does.
+/// The prior weight of the phone mean, in frames of zero distance.
 const PRIOR_ALIKE: f32 = 10.0;
-/// Bands that are averaged before frames are compared.
+/// The number of adjacent bands that are averaged before frames are compared.
 const COARSE: usize = 4;
 
 /// The sum of differences between two renditions of the same frames.
@@ -33,7 +34,7 @@ impl Difference {
         self.sums.iter_mut().zip(difference).for_each(|(sum, difference)| *sum += difference);
     }
 
-    /// The mean, drawn towards that of a wider class, `[M]`.
+    /// Returns the mean, shrunk towards that of a wider class, `[M]`.
     fn mean(&self, wider: &[f32]) -> Vec<f32> {
         if self.sums.is_empty() {
             return wider.to_vec();
@@ -43,40 +44,41 @@ impl Difference {
     }
 }
 
-/// Vowels, consonants and pauses.
+/// Returns the class of a phone: 0 for a pause, 1 for a consonant, 2 for a vowel.
 fn class(phone: Symbol) -> u8 {
     u8::from(is_phone(phone)) + u8::from(is_vowel(phone))
 }
 
 const CLASSES: usize = 3;
 
-/// What separates two renditions of a phone.
+/// The differences between two renditions of a phone.
 struct PhoneFrames {
     /// The mean difference, `[M]`
     mean: Vec<f32>,
     frames: Vec<FrameNeighbour>,
 }
 
+/// A frame of the first speaker and its difference from that of the second.
 struct FrameNeighbour {
-    /// The frame that is moved, see [`coarse`].
-    said: Vec<f32>,
-    /// `[M]`
+    /// The frame of the first speaker, `[M / COARSE]`.
+    source: Vec<f32>,
+    /// The difference, `[M]`.
     difference: Vec<f32>,
 }
 
-/// `[M / COARSE]`
+/// Averages adjacent bands, `[M / COARSE]`.
 fn coarse(frame: &[f32]) -> Vec<f32> {
     frame.chunks(COARSE).map(|bands| bands.iter().sum::<f32>() / bands.len() as f32).collect()
 }
 
 impl PhoneFrames {
-    /// The mean of the frames' differences, each weighted by how like `frame` it is, and of the phone's own, `[M]`.
+    /// Returns the mean of the differences, weighted by the similarity of each frame to `frame`, and of the phone mean, `[M]`.
     fn at(&self, frame: &[f32]) -> Vec<f32> {
         let frame = coarse(frame);
         let mut sums: Vec<f32> = self.mean.iter().map(|mean| PRIOR_ALIKE * mean).collect();
         let mut weights = PRIOR_ALIKE;
-        for FrameNeighbour { said, difference } in &self.frames {
-            let squares: f32 = said.iter().zip(&frame).map(|(a, b)| (a - b).powi(2)).sum();
+        for FrameNeighbour { source, difference } in &self.frames {
+            let squares: f32 = source.iter().zip(&frame).map(|(a, b)| (a - b).powi(2)).sum();
             let weight = (-squares / (2.0 * KERNEL_BANDWIDTH * KERNEL_BANDWIDTH * frame.len() as f32)).exp();
             weights += weight;
             sums.iter_mut().zip(difference).for_each(|(sum, difference)| *sum += weight * difference);
@@ -86,30 +88,35 @@ impl PhoneFrames {
     }
 }
 
-/// PhoneOffsets by phone where the clips have it, else the mean of its class, `[M]`.
+/// The differences between two speakers by phone, or by class for phones that the clips lack.
 pub struct PhoneOffsets {
     classes: [Vec<f32>; CLASSES],
     phones: BTreeMap<Symbol, PhoneFrames>,
 }
 
 impl PhoneOffsets {
-    /// * `pairs`: the phones of a clip, the clip, and how the base says it, `[T, M]`
+    /// Collects the differences of clips.
+    ///
+    /// * `pairs`: the symbols of the frames of a clip, its mels `[T, M]`, and the prediction of the base `[T, M]`
     pub fn from_pairs(pairs: &[(Vec<Symbol>, &[f32], Vec<f32>)], mels: usize) -> Self {
         let mut speech = Difference::default();
         let mut classes: [Difference; CLASSES] = Default::default();
         let mut phones = BTreeMap::<Symbol, (Difference, Vec<FrameNeighbour>)>::new();
-        for (spoken, recorded, said) in pairs {
-            let frames = recorded.chunks_exact(mels).zip(said.chunks_exact(mels));
-            for (&phone, (recorded, said)) in spoken.iter().zip(frames) {
-                let difference: Vec<f32> =
-                    recorded.iter().zip(said).map(|(recorded, said)| recorded - said).collect();
+        for (spoken, recorded, predicted) in pairs {
+            let frames = recorded.chunks_exact(mels).zip(predicted.chunks_exact(mels));
+            for (&phone, (recorded, predicted)) in spoken.iter().zip(frames) {
+                let difference: Vec<f32> = recorded
+                    .iter()
+                    .zip(predicted)
+                    .map(|(recorded, predicted)| recorded - predicted)
+                    .collect();
                 if is_phone(phone) {
                     speech.add(&difference);
                 }
                 classes[class(phone) as usize].add(&difference);
                 let (sum, frames) = phones.entry(phone).or_default();
                 sum.add(&difference);
-                frames.push(FrameNeighbour { said: coarse(said), difference });
+                frames.push(FrameNeighbour { source: coarse(predicted), difference });
             }
         }
         let speech = speech.mean(&vec![0.0; mels]);
@@ -120,7 +127,7 @@ impl PhoneOffsets {
         Self { phones: phones.into_iter().map(of_phone).collect(), classes }
     }
 
-    /// Of a frame of a phone, `[M]`.
+    /// Returns the difference for a frame of a phone, `[M]`.
     fn at(&self, phone: Symbol, frame: &[f32]) -> Vec<f32> {
         match self.phones.get(&phone) {
             Some(phone) => phone.at(frame),
@@ -130,7 +137,8 @@ impl PhoneOffsets {
 
     /// Converts a spectrogram in place.
     ///
-    /// * `mel`: `[T, M]`
+    /// * `mel`:    `[T, M]`
+    /// * `phones`: the symbol of each frame
     pub fn convert(&self, mel: &mut [f32], phones: &[Symbol]) {
         let mels = self.classes[0].len();
         let differences: Vec<Vec<f32>> =
@@ -151,7 +159,7 @@ mod tests {
     use crate::text::symbols::SILENCE;
 
     #[test]
-    fn each_phone_is_moved_by_its_own_difference_and_an_unknown_one_by_that_of_its_class() {
+    fn a_phone_has_its_own_difference_and_an_unknown_one_that_of_its_class() {
         let symbol = |name| Symbol::from_name(name).unwrap();
         let (aa, iy, s, f) = (symbol("AA0"), symbol("IY0"), symbol("S"), symbol("F"));
         let frames = 2000;
@@ -178,18 +186,18 @@ mod tests {
         };
         let close = |[a, b]: [f32; 2], [c, d]: [f32; 2]| (a - c).abs() < 0.05 && (b - d).abs() < 0.05;
         assert!(close(converted(aa), [1.0, 2.0]) && close(converted(s), [-3.0, 0.0]));
-        assert!(close(converted(iy), [1.0, 2.0]), "a vowel that the clips lack is moved as vowels are");
+        assert!(close(converted(iy), [1.0, 2.0]), "a vowel that the clips lack has the mean of the vowels");
         assert!(close(converted(f), [-3.0, 0.0]) && close(converted(SILENCE), [0.5; 2]));
 
         let mut mel = vec![0.0; 2 * 10];
         differences.convert(&mut mel, &[[aa; 5], [s; 5]].concat());
         let first: Vec<f32> = mel.iter().copied().step_by(2).collect();
         let jumps = first.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
-        assert!(jumps < 1.0, "from 1 to -3 in steps: {first:?}");
+        assert!(jumps < 1.0, "the change from 1 to -3 is smooth: {first:?}");
     }
 
     #[test]
-    fn frames_of_a_phone_are_moved_as_those_are_that_are_like_them() {
+    fn frames_of_a_phone_have_the_difference_of_similar_frames() {
         let aa = Symbol::from_name("AA0").unwrap();
         let spoken = vec![aa; 2000];
         let said: Vec<f32> =
@@ -203,7 +211,10 @@ mod tests {
         };
         for (value, expected) in [(0.0, 1.0), (2.0, 1.5), (9.0, 9.25)] {
             let converted = converted(value);
-            assert!((converted - expected).abs() < 0.02, "{value} to {converted} in place of {expected}");
+            assert!(
+                (converted - expected).abs() < 0.02,
+                "{value} is converted to {converted} instead of {expected}"
+            );
         }
     }
 }

@@ -1,29 +1,31 @@
-//! Which operation made something that is no number, after iterations that were left out or a loss that is none.
+//! Finds the operation with the first non-finite output, after skipped updates or a non-finite loss.
 
 use burn::module::Module;
 
-use super::{FineTuner, READ_EVERY, Shard, frame_store::loss};
+use super::{FineTuner, frame_store::loss, step::READ_EVERY};
 use crate::{Result, check::step_dump::dump_step};
 use burn_fused::{
     Precision, Scope,
     precision::{Culprit, Replayer, dump::About, first_fault},
+    ranks::Shard,
     readback::read,
     trace::Probe,
 };
 
 #[doc(hidden)]
 impl FineTuner {
-    /// The first operation at fault in the latest iterations, those since a loss was last read, and the iteration. They are computed again, with the current
-    /// parameters and at the loss' scale before it last fell; `None` where everything is a number now.
+    /// Returns the iteration and the operation of the first fault since the last loss was read. The iterations are computed again, with the current parameters
+    /// and with the loss scale from before its last reduction. Returns `None` if all outputs are finite now.
     ///
-    /// Fails with `device-lost` where the device no longer answers.
+    /// # Errors
+    /// Fails with `device-lost` if the device no longer responds.
     pub async fn fault_async(&self) -> Result<Option<(usize, Culprit)>> {
         let plan = self.options.compute();
         let loss_scale = match (&self.adam.scaling, plan.precision) {
             (Some(scaling), Precision::Mixed) => 2.0 * read(scaling.clone()).await?[0],
             _ => 1.0,
         };
-        let replayer = Replayer { plan: plan.clone(), device: self.device.clone().inner(), loss_scale };
+        let replayer = Replayer { plan: plan.clone(), device: self.base.device.clone().inner(), loss_scale };
         let done = self.iteration();
         for iteration in done.saturating_sub(READ_EVERY)..done {
             let probe = Probe::default();

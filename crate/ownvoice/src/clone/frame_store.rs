@@ -1,4 +1,4 @@
-//! Frames of all clips on the device, the windows that an iteration gathers from them, and their loss.
+//! The frames of all clips on the device, the windows that an iteration gathers from them, and their loss.
 
 use burn::prelude::*;
 use rand::Rng;
@@ -15,16 +15,16 @@ use burn_fused::{
 /// All frames of all clips, concatenated, on the device.
 #[derive(Debug, Clone)]
 pub struct FrameStore {
-    /// `[1, F, C]`
+    /// The context of each frame, `[1, F, C]`.
     pub context: Tensor<3>,
-    /// `[1, F, M]`, normalised
+    /// The normalised log mels, `[1, F, M]`.
     pub targets: Tensor<3>,
-    /// `[1, F, 1]`, one where there is a frame
+    /// 1 for a frame and 0 for padding, `[1, F, 1]`.
     pub mask: Tensor<3>,
     pub clips: Vec<Span>,
 }
 
-/// The frames of a clip in a [`FrameStore`], padding left out.
+/// The frames of a clip in a [`FrameStore`], without padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     pub first: usize,
@@ -33,15 +33,18 @@ pub struct Span {
 
 /// A batch of windows.
 pub struct WindowBatch {
+    /// `[B, T, C]`
     pub context: Tensor<3>,
+    /// `[B, T, M]`
     pub targets: Tensor<3>,
-    /// The weight of each frame in the loss.
+    /// The weight of each frame in the loss, `[B, T, 1]`.
     pub mask: Tensor<3>,
-    /// Frames that the loss is a mean over.
+    /// The number of frames that the loss is divided by.
     pub valid_frames: usize,
 }
 
 impl FrameStore {
+    /// Gathers the windows that begin at these frames.
     pub fn gather(&self, starts: &[usize], window: usize) -> WindowBatch {
         let frames: Vec<i32> =
             starts.iter().flat_map(|start| (0..window).map(move |frame| (start + frame) as i32)).collect();
@@ -60,31 +63,31 @@ impl FrameStore {
         }
     }
 
-    /// The context of a clip, its last step padded, `[1, N R, C]`.
+    /// Returns the context of a clip, padded to a whole number of steps, `[1, N R, C]`.
     pub fn context_of(&self, Span { first, frames }: Span, reduction: usize) -> Tensor<3> {
         self.context.clone().narrow(1, first, frames.next_multiple_of(reduction))
     }
 
-    /// Frames of a window that belong to its clip.
+    /// Returns the number of frames of a window that belong to its clip.
     pub fn valid(&self, start: usize, window: usize) -> usize {
         let clip = self.clips.iter().rev().find(|clip| clip.first <= start).expect("clips cover all starts");
         (clip.first + clip.frames - start).min(window)
     }
 }
 
-/// The first frame of a random window. Clips are drawn in proportion to their length, and their last frames as often as the others.
+/// Samples the first frame of a window. Clips are sampled in proportion to their length, and their last frames as often as the others.
 pub fn draw(clips: &[Span], window: usize, rng: &mut ChaCha8Rng) -> usize {
     let total: usize = clips.iter().map(|clip| clip.frames).sum();
     start_at(clips, window, rng.random_range(0..total))
 }
 
-/// First frames of `count` windows, evenly over all clips: from the middle of each part, since clips begin in silence.
+/// Returns the first frames of `count` windows that are spread evenly over all clips. Each lies in the middle of an equal part, since clips begin with silence.
 pub fn spread(clips: &[Span], window: usize, count: usize) -> Vec<usize> {
     let total: usize = clips.iter().map(|clip| clip.frames).sum();
     (0..count).map(|index| start_at(clips, window, (2 * index + 1) * total / (2 * count))).collect()
 }
 
-/// The first frame of the window for the frame `at` of all clips.
+/// Returns the first frame of the window for the frame `at` of all clips.
 fn start_at(clips: &[Span], window: usize, mut at: usize) -> usize {
     for &Span { first, frames } in clips {
         if at < frames {
@@ -95,7 +98,7 @@ fn start_at(clips: &[Span], window: usize, mut at: usize) -> usize {
     unreachable!("the frame lies below the total")
 }
 
-/// The windows' spectrograms before and after the postnet, `[B, T, M]`.
+/// Predicts the spectrograms of windows, before and after the postnet, `[B, T, M]`.
 pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
     let speaker = parts.speaker.val();
@@ -107,7 +110,7 @@ pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>)
     (frames.clone(), frames + residual)
 }
 
-/// The loss of an iteration, before and after the postnet, `[1]`.
+/// Computes the loss of an iteration, as the sum of those before and after the postnet, `[1]`.
 pub fn loss(parts: &Adapted, windows: &WindowBatch) -> Tensor<1> {
     let (before, after) = predict(parts, windows);
     let compute = |name| parts.scope.at("loss").at(name).compute();
@@ -115,7 +118,7 @@ pub fn loss(parts: &Adapted, windows: &WindowBatch) -> Tensor<1> {
 }
 
 impl WindowBatch {
-    /// Both batches as one, the frames of `others` weighted by `weight`.
+    /// Joins two batches. The frames of `others` are weighted by `weight`.
     pub fn and(self, others: Self, weight: f32) -> Self {
         let join = |these: Tensor<3>, others: Tensor<3>| Tensor::cat(vec![these, others], 0);
         Self {
@@ -126,14 +129,14 @@ impl WindowBatch {
         }
     }
 
-    /// The loss of predicted spectrograms `[B, T, M]`, `[1]`.
+    /// Computes the loss of predicted spectrograms `[B, T, M]`. Returns `[1]`.
     pub fn loss(&self, compute: &Compute, predicted: Tensor<3>) -> Tensor<1> {
         compute.spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
     }
 }
 
 impl FrameStore {
-    /// Adds the tensors to `weights`, their names prefixed by `prefix`.
+    /// Adds the tensors to `weights`, with a prefix to their names.
     pub fn put(&self, prefix: &str, weights: &mut Weights) {
         for (name, tensor) in [("context", &self.context), ("targets", &self.targets), ("mask", &self.mask)] {
             let shape = tensor.dims().to_vec();
@@ -142,7 +145,7 @@ impl FrameStore {
         }
     }
 
-    /// The inverse of [`Self::put`]; `None` where a tensor is missing.
+    /// Reads what [`Self::put`] has written. Returns `None` if a tensor is missing.
     pub fn take(prefix: &str, clips: Vec<Span>, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let mut tensor = |name: &str| {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
@@ -152,7 +155,7 @@ impl FrameStore {
     }
 }
 
-/// Moves the clips to the device, each padded to whole windows.
+/// Moves the clips to the device, each padded to a whole number of windows.
 pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
     let mels = config.mels;
@@ -161,8 +164,10 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
     for clip in clips {
         let frames = clip.frames();
         let padded = frames.next_multiple_of(window);
-        contexts
-            .push(base.with_excitation(base.contexts(&clip.symbols, &clip.durations, padded), &clip.f0_hz));
+        contexts.push(base.with_excitation(
+            base.contexts(&base.encode(&clip.symbols), &clip.durations, padded),
+            &clip.f0_hz,
+        ));
         let normalised: Vec<f32> =
             clip.mel.iter().map(|&value| config.mel_normalisation().apply(value)).collect();
         let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
@@ -194,7 +199,7 @@ mod tests {
         assert_eq!(
             spread(&clips, 20, 4),
             [10, 40, 60, 70],
-            "frames 10, 30, 50 and 70 of 80, none past the end of its clip"
+            "frames 10, 30, 50 and 70 of 80, and no window exceeds its clip"
         );
     }
 }

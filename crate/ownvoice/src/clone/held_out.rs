@@ -1,4 +1,4 @@
-//! Validation on held-out clips: the loss, the similarity and the phoneme errors that the stop rule scores, and the variance scale.
+//! Metrics of held-out clips: the loss, the similarity and the phoneme errors that the stop rule scores, and the variance scale.
 
 use super::{
     clip::AlignedClip,
@@ -10,42 +10,41 @@ use crate::{
     align::{ForcedAligner, PhonemeErrors, segment::ONE_IN},
     audio::{
         global_variance_scale::{global_variance_scale, scale_variance},
-        mel::{Mel, MelConfig},
+        mel::Mel,
         speaker::{SpeakerStats, similarity},
     },
-    model::TacotronConfig,
     text::symbols::Symbol,
     voice::{Adapted, Base},
 };
 use burn_fused::{Compute, readback::read};
 
-/// Enough for a metric of low variance.
+/// The most clips that are held out: enough for metrics of low variance.
 const MAX_HELD_OUT: usize = 4;
 
+/// A held-out clip.
 struct HeldClip {
+    /// The index of its first frame in the store.
     first: usize,
     symbols: Vec<Symbol>,
     recorded: Mel,
 }
 
+/// The held-out clips.
 pub struct HeldOut {
+    base: Base,
     clips: Vec<HeldClip>,
     /// Statistics of the speaker's spectra over all clips.
     speaker: SpeakerStats,
-    /// Of the recordings themselves: a voice need not be more intelligible than its speaker.
+    /// The phoneme error rate of the recordings themselves: a voice need not be more intelligible than its speaker.
     pub phoneme_error_rate: f32,
-    config: TacotronConfig,
-    mel_config: MelConfig,
-    /// Adapted to the speaker.
+    /// The aligner that is adapted to the speaker.
     aligner: ForcedAligner,
 }
 
 impl HeldOut {
-    /// Holds out the last clips, one in [`ONE_IN`] and at least one.
+    /// Holds out the last clips, one in [`ONE_IN`] and at least one. Returns `None` if there is one clip only, which was too short to be cut.
     ///
-    /// * `clips`: all of them, as in `store`
-    ///
-    /// `None` where there is only one, too short to be cut.
+    /// * `clips`: all clips, in the order of `store`
     pub async fn new(
         base: &Base,
         aligner: ForcedAligner,
@@ -71,22 +70,16 @@ impl HeldOut {
         for clip in &held {
             errors += aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;
         }
-        let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
-        Ok(Some(Self {
-            clips: held,
-            speaker,
-            phoneme_error_rate: errors.rate(),
-            config,
-            mel_config,
-            aligner,
-        }))
+        let phoneme_error_rate = errors.rate();
+        Ok(Some(Self { base: base.clone(), clips: held, speaker, phoneme_error_rate, aligner }))
     }
 
+    /// Returns the number of held-out clips.
     pub fn count(&self) -> usize {
         self.clips.len()
     }
 
-    /// Predicts the clips with their own durations and compares the spectrograms with the recordings.
+    /// Predicts the clips with their recorded durations, and compares the spectrograms with the recordings.
     pub async fn validate(
         &self,
         parts: &Adapted,
@@ -99,25 +92,26 @@ impl HeldOut {
         let (before, after) = predict(parts, &windows);
         let fused = Compute::default();
         let loss = read(windows.loss(&fused, before) + windows.loss(&fused, after.clone())).await?[0];
-        let mels = self.config.mels;
+        let (config, mel_config) = (self.base.config(), self.base.mel_config());
+        let mels = config.mels;
         let values = read(after.reshape([starts.len() * window * mels])).await?;
         let mut rest = values.as_slice();
-        let said: Vec<Mel> = self
+        let predicted: Vec<Mel> = self
             .clips
             .iter()
             .map(|clip| {
                 let (own, others) = rest.split_at(windows_of(clip).len() * window * mels);
                 rest = others;
-                self.config.log_mels(own[..clip.recorded.frames() * mels].to_vec(), &self.mel_config)
+                config.log_mels(own[..clip.recorded.frames() * mels].to_vec(), mel_config)
             })
             .collect();
         let global_variance_scale =
-            global_variance_scale(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
+            global_variance_scale(predicted.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
         let (mut stats, mut errors) = (SpeakerStats::default(), PhonemeErrors::default());
-        for (said, clip) in said.into_iter().zip(&self.clips) {
-            let said = scale_variance(said, global_variance_scale);
-            stats.merge(&SpeakerStats::from_mel(&said));
-            errors += self.aligner.phoneme_errors(&said, &clip.symbols).await?;
+        for (mel, clip) in predicted.into_iter().zip(&self.clips) {
+            let mel = scale_variance(mel, global_variance_scale);
+            stats.merge(&SpeakerStats::from_mel(&mel));
+            errors += self.aligner.phoneme_errors(&mel, &clip.symbols).await?;
         }
         Ok(ValidationMetrics {
             loss,

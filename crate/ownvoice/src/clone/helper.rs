@@ -1,5 +1,6 @@
-//! Data parallelism: a batch is split into shards among stateless helpers. Weights are sent at each iteration, gradients are returned and summed. In a page
-//! a helper is a worker with a module and a memory of its own, since shared memory requires headers that few servers send.
+//! Data parallelism: a batch is split into shards among stateless helpers, which receive the weights of each iteration and return gradients to be summed.
+//!
+//! In a page, a helper is a worker with a WebAssembly module and a memory of its own, since shared memory requires headers that few servers send.
 
 use burn::{
     module::{Module, Param},
@@ -12,7 +13,7 @@ use super::{FineTuner, clip_dataset::ClipDataset, frame_store::loss};
 use crate::{
     Error, Result,
     model::{TacotronConfig, decoder::Decoder, postnet::Postnet},
-    voice::{Adapted, Base, adaptable},
+    voice::{Adapted, adaptable},
 };
 use burn_fused::{
     Precision, Scope,
@@ -21,12 +22,14 @@ use burn_fused::{
     weights::{Metadata, Storage, apply, collect, deserialize, map, serialize, visit},
 };
 
-/// Weights, or their gradients in the same order, concatenated, and a loss last. In a page it is an array that workers transfer to each other; values are
-/// copied between it and a module's memory and nowhere else.
+/// A buffer of all weights, or of their gradients in the same order, with a loss as its last value. In a page, it is an array that workers transfer to each
+/// other; values are copied only between it and the memory of a module.
 pub trait FlatBuffer {
-    /// Its length in values.
+    /// Returns the number of values.
     fn size(&self) -> usize;
+    /// Returns `count` values from the index `at`.
     fn get(&self, at: usize, count: usize) -> Vec<f32>;
+    /// Writes values from the index `at`.
     fn put(&mut self, at: usize, values: &[f32]);
 }
 
@@ -51,7 +54,9 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// * `worker_init`: what [`FineTuner::worker_init_async`] returned
+    /// Creates a helper.
+    ///
+    /// * `worker_init`: the bytes that [`FineTuner::worker_init_async`] returned
     pub fn open(worker_init: &[u8], device: &Device) -> Result<Self> {
         let corrupt =
             |what: &str| Error::checkpoint_corrupt(format!("the initial state of a helper: {what}"));
@@ -71,10 +76,10 @@ impl Helper {
         Ok(Self { parts: apply(blank, weights).map_err(Error::checkpoint_corrupt)?.train(), dataset })
     }
 
-    /// Replaces the weights in `buffer` by their gradients and the loss.
+    /// Replaces the weights in `buffer` by their gradients and the loss of a shard.
     ///
-    /// * `in_cooldown`: [`FineTuner::in_cooldown`] before this iteration
-    /// * `buffer`:      filled by [`FineTuner::put_weights_async`]
+    /// * `in_cooldown`: the value of [`FineTuner::in_cooldown`] before this iteration
+    /// * `buffer`:      a buffer that [`FineTuner::put_weights_async`] has filled
     pub async fn gradients_async(
         &mut self,
         iteration: usize,
@@ -103,7 +108,7 @@ impl Helper {
     }
 }
 
-/// Writes values to the same place of each buffer.
+/// Writes values at the same index of each buffer.
 async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> Result<()> {
     let data = read_data(values).await?;
     let values = data.as_slice::<f32>().expect("computed in f32");
@@ -113,14 +118,14 @@ async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> R
 
 #[doc(hidden)]
 impl FineTuner {
-    /// What a helper is constructed from. Fails with `option-invalid` in mixed precision, which is not parallel.
-    pub async fn worker_init_async(&self, base: &Base) -> Result<Vec<u8>> {
+    /// Encodes the initial state of a helper. Fails with `option-invalid` in mixed precision, which is not parallel.
+    pub async fn worker_init_async(&self) -> Result<Vec<u8>> {
         if self.options.precision != Precision::F32 {
-            return Err(Error::option_invalid("this training cannot be shared"));
+            return Err(Error::option_invalid("a training in mixed precision has no helpers"));
         }
         let mut weights = collect(&self.parts);
         let dataset = self.dataset.put(&mut weights);
-        let model = serde_json::to_string(base.config()).expect("plain data");
+        let model = serde_json::to_string(self.base.config()).expect("plain data");
         Ok(serialize(
             weights,
             Storage::Full,
@@ -129,7 +134,7 @@ impl FineTuner {
         .await?)
     }
 
-    /// Length of a buffer: all weights, and a loss.
+    /// Returns the length of a buffer: the number of weights, and one for the loss.
     pub fn flat_buffer_len(&self) -> usize {
         adaptable(&self.parts).values().map(|weight| weight.values.dims()[0]).sum::<usize>() + 1
     }
@@ -161,13 +166,13 @@ pub fn add(
         let Some(&Place { at, count }) = places.0.get(path) else { return };
         let Some(gradient) = parameter.gradient(gradients) else { return };
         let helped = Tensor::from_data(TensorData::new(helped.get(at, count), [count]), &gradient.device());
-        // The sum is written into `helped`, whose buffer nothing else holds.
+        // The sum reuses the memory of `helped`, which is not shared.
         parameter.replace_gradient(gradients, helped + gradient);
     });
     Ok(loss.add_scalar(helped.get(helped.size() - 1, 1)[0]))
 }
 
-/// Where each weight's values lie in a buffer, by its name.
+/// The range of each weight in a buffer, by its name.
 struct FlatLayout(BTreeMap<String, Place>);
 
 struct Place {
@@ -187,7 +192,7 @@ impl FlatLayout {
         if next + 1 == buffer.size() {
             Ok(places)
         } else {
-            Err(Error::option_invalid("these weights are of another model"))
+            Err(Error::option_invalid("the buffer is of another model"))
         }
     }
 }

@@ -1,17 +1,16 @@
-//! Pseudorehearsal against catastrophic forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and pseudorehearsal"), in the clone's own voice: part of
-//! each batch is what the base synthesised before training, converted to the speaker of the clips.
+//! Pseudorehearsal against catastrophic forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and pseudorehearsal"): part of each batch is speech that
+//! the base synthesised before training, converted to the speaker of the clips.
 //!
-//! A minute of speech covers few of a language's pairs of phones. Trained on it alone, a model adopts the speaker and blurs the other pairs.
+//! A minute of speech covers few of the diphones of a language. A model that is trained on it alone adopts the speaker and forgets the other diphones.
 
 use super::{
     clip::AlignedClip,
     conversion::PhoneOffsets,
     frame_store::{FrameStore, assemble},
-    prosody::Prosody,
 };
-use crate::{Result, synth::speak::decode, voice::Base};
+use crate::{Result, synth::sentence::decode, voice::Voice};
 
-/// They cover rare pairs of phones.
+/// The sentences, which cover rare diphones.
 const SENTENCES: [&str; 24] = [
     "Both judges gave the younger of the two boys five points.",
     "A thin layer of ash covered the churchyard by four.",
@@ -39,32 +38,30 @@ const SENTENCES: [&str; 24] = [
     "How far away did you hear the owl hoot?",
 ];
 
-/// The sentences, on the device: the speaker of the base says them in the clips' prosody, and their spectra are moved by what separates the clips from the
-/// same speaker's rendition of them.
+/// Synthesises the sentences and moves them to the device. Their spectra are converted by the differences between the clips and the same voice's prediction of
+/// the clips.
 ///
-/// * `store`: of the clips
-/// * `speaker`: of the base
+/// * `voice`: the nearest speaker of the base, with the prosody of the clips
+/// * `store`: the frames of the clips
 pub async fn rehearsal(
-    base: &Base,
+    voice: &Voice,
     clips: &[AlignedClip],
     store: &FrameStore,
-    speaker: usize,
-    prosody: &Prosody,
     window: usize,
 ) -> Result<FrameStore> {
-    let voice = prosody.base_speaker_voice(base, speaker);
+    let base = voice.base();
     let mut pairs = Vec::with_capacity(clips.len());
     for (clip, &span) in clips.iter().zip(&store.clips) {
         let context = store.context_of(span, base.config().reduction);
-        let said = decode(base, &voice, context, span.frames).await?;
-        pairs.push((clip.phones(), clip.mel.as_slice(), said.data));
+        let predicted = decode(voice, context, span.frames).await?;
+        pairs.push((clip.phones(), clip.mel.as_slice(), predicted.data));
     }
-    let differences = PhoneOffsets::from_pairs(&pairs, base.config().mels);
+    let offsets = PhoneOffsets::from_pairs(&pairs, base.config().mels);
     let mut sentences = Vec::with_capacity(SENTENCES.len());
     for sentence in SENTENCES {
-        let mut clip = AlignedClip::said(base, &voice, sentence).await?;
+        let mut clip = AlignedClip::synthesise(voice, sentence).await?;
         let phones = clip.phones();
-        differences.convert(&mut clip.mel, &phones);
+        offsets.convert(&mut clip.mel, &phones);
         sentences.push(clip);
     }
     Ok(assemble(base, &sentences, window))
@@ -73,13 +70,16 @@ pub async fn rehearsal(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clone::frame_store::Span;
-    use crate::text::{Phonemizer, symbols};
+    use crate::{
+        clone::frame_store::Span,
+        text::{Phonemizer, symbols},
+        voice::Base,
+    };
     use burn::prelude::Device;
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_sentences_hold_every_phone() {
+    fn the_sentences_contain_every_phone() {
         let phonemizer = Phonemizer::embedded();
         let written =
             SENTENCES.map(|sentence| symbols::format(&phonemizer.symbols(sentence).unwrap())).join(" ");
@@ -91,30 +91,28 @@ mod tests {
         assert_eq!(phones.len(), 39, "{phones:?}");
     }
 
-    /// Clips of a speaker of the base, brighter than the base says them: so are the sentences.
+    /// If the clips of a speaker of the base are brighter than predicted, the sentences become brighter too.
     #[test]
-    fn the_sentences_are_in_the_voice_of_the_clips() {
+    fn the_sentences_have_the_spectra_of_the_clips() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
-        let speaker = base.default_speaker();
-        let plain = Prosody { intonation: base.intonation(speaker), ..Prosody::default() };
-        let voice = plain.base_speaker_voice(&base, speaker);
+        let voice = Voice::unadapted(&base);
         let mels = base.config().mels;
         let clips: Vec<AlignedClip> = SENTENCES[..6]
             .iter()
             .map(|sentence| {
-                let mut clip = pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
+                let mut clip = pollster::block_on(AlignedClip::synthesise(&voice, sentence)).unwrap();
                 let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
                 clip.mel.iter_mut().enumerate().for_each(brighter);
                 clip
             })
             .collect();
         let of_clips = assemble(&base, &clips, 64);
-        let store = pollster::block_on(rehearsal(&base, &clips, &of_clips, speaker, &plain, 64)).unwrap();
+        let store = pollster::block_on(rehearsal(&voice, &clips, &of_clips, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
         let last = SENTENCES[SENTENCES.len() - 1];
-        let said = pollster::block_on(AlignedClip::said(&base, &voice, last)).unwrap().mel;
+        let said = pollster::block_on(AlignedClip::synthesise(&voice, last)).unwrap().mel;
         let config = base.config();
         let errors = targets.iter().zip(&said).enumerate().map(|(at, (target, said))| {
             let target = target * config.mel_scale + config.mel_mean;

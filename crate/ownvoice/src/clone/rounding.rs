@@ -1,6 +1,8 @@
-//! Training state is rounded to bfloat16 at checkpoints, halving their size; resuming is bit-exact.
+//! Rounds the state of a training to bfloat16 when a checkpoint is stored, which halves the file. The training continues from the rounded state, so that a
+//! resumed training is bit-identical to an uninterrupted one.
 //!
-//! Moments are rounded themselves, parameters in their difference from the base's: to 0.4 % of the change, where a voice file keeps 8 bits a row.
+//! Moments are rounded themselves. Parameters are rounded in their differences from the base, to 0.4 % of the change; a voice file keeps 8 bits and a scale per
+//! row.
 
 use burn::prelude::*;
 
@@ -10,14 +12,14 @@ use burn_fused::{
     weights::{Weight, Weights, map},
 };
 
-/// To the 8 significant bits of bfloat16, by a multiplication and two differences (Dekker 1971, section 5): no device needs to have the type.
+/// Rounds to the 8 significant bits of bfloat16, by a multiplication and two differences (Dekker 1971, section 5), since not every device has the type.
 fn rounded<const D: usize>(values: Tensor<D>) -> Tensor<D> {
-    const SPLIT: f32 = 65_537.0; // 2^16 + 1: 24 bits less 16
+    const SPLIT: f32 = 65_537.0; // 2^16 + 1 removes 16 of 24 bits.
     let product = values.clone().mul_scalar(SPLIT);
     product.clone() - (product - values)
 }
 
-/// Rounds the moments.
+/// Rounds the moments of the optimizer.
 pub fn round_moments(adam: &mut Adam) {
     for Moments { first, second } in adam.moments.values_mut() {
         *first = rounded(first.clone());
@@ -25,18 +27,18 @@ pub fn round_moments(adam: &mut Adam) {
     }
 }
 
-/// The parameters, each its origin and a rounded difference: [`differences`] and [`sum`] give them back exactly.
+/// Rounds each parameter to its origin plus a rounded difference, which [`differences`] and [`sum`] restore exactly.
 pub fn round_parameters(parts: Adapted, origin: &Weights) -> Adapted {
     each(parts, origin, |values, origin| {
         let near = |values: Tensor<1>| origin.clone() + rounded(values - origin.clone());
         let once = near(near(values));
-        // Where the sum is rounded as well, a difference may not be its own rounding; there it is some millionths of the parameter, and left out.
-        let unsettled = near(once.clone()).not_equal(once.clone());
-        once.mask_where(unsettled, origin)
+        // The sum is rounded too, so that a difference of some millionths of the parameter may not be its own rounding. It is then dropped.
+        let unstable = near(once.clone()).not_equal(once.clone());
+        once.mask_where(unstable, origin)
     })
 }
 
-/// What parameters of [`round_parameters`] differ by from their origin.
+/// Returns the differences of parameters of [`round_parameters`] from their origin.
 pub fn differences(parts: &Adapted, origin: &Weights) -> Weights {
     let difference = |(name, Weight { shape, values }): (String, Weight)| {
         let values = rounded(values - origin[&name].values.clone());
@@ -45,12 +47,12 @@ pub fn differences(parts: &Adapted, origin: &Weights) -> Weights {
     adaptable(parts).into_iter().map(difference).collect()
 }
 
-/// Parameters from what they differ by. `parts` holds the differences.
+/// Returns the parameters, given their differences in `parts`.
 pub fn sum(parts: Adapted, origin: &Weights) -> Adapted {
     each(parts, origin, |values, origin| origin + values)
 }
 
-/// Maps each parameter, flattened, with that of the same name.
+/// Maps each parameter, flattened, together with the origin of the same name.
 fn each(parts: Adapted, origin: &Weights, change: impl Fn(Tensor<1>, Tensor<1>) -> Tensor<1>) -> Adapted {
     map(parts, |path, values| Some(change(values, origin.get(path)?.values.clone())))
 }
@@ -71,9 +73,9 @@ mod tests {
         deserialize(&bytes).unwrap().0
     }
 
-    /// Changes of all sizes beside the parameters, and parameters of all sizes beside their changes.
+    /// The changes range from much larger to much smaller than the parameters.
     #[test]
-    fn rounded_parameters_come_back_exactly_from_half_the_bytes() {
+    fn rounded_parameters_are_restored_exactly_from_half_the_bytes() {
         let device = Device::flex();
         device.seed(9);
         for size in [1.0, 1e-2, 1e-4, 3e-5, 1e-5, 1e-6, 1e-8] {
@@ -92,13 +94,16 @@ mod tests {
             assert!(stored.len() < 2 * count + 20_000, "{} bytes for {count} values", stored.len());
             let read = apply(base.train(), deserialize(&stored).unwrap().0).unwrap();
             assert_eq!(host(&sum(read, &origin)), host(&rounded), "changes of {size}");
-            // What was learned is there to within .4 %, or a millionth of the parameter.
+            // The changes are kept to within 0.4 %, or within 1e-4 of the parameter.
             for (name, (_, values)) in host(&moved) {
                 let (kept, origin) = (&host(&rounded)[&name].1, origin[&name].values.to_data());
                 let origin: Vec<f32> = origin.try_to_vec().unwrap();
                 for ((value, kept), origin) in values.iter().zip(kept).zip(origin) {
                     let bound = 0.004 * (value - origin).abs() + 1e-4 * origin.abs();
-                    assert!((value - kept).abs() <= bound, "{name}: {origin} to {value} is kept as {kept}");
+                    assert!(
+                        (value - kept).abs() <= bound,
+                        "{name}: {origin} to {value} is rounded to {kept}"
+                    );
                 }
             }
         }
@@ -114,7 +119,7 @@ mod tests {
         assert!(found.iter().all(|value| value.to_bits().trailing_zeros() >= 16), "{found:?}");
         let expected: Vec<f32> = values.to_data().try_to_vec().unwrap();
         for (found, expected) in found.iter().zip(expected) {
-            assert!((found - expected).abs() <= expected.abs() / 256.0, "{expected} is kept as {found}");
+            assert!((found - expected).abs() <= expected.abs() / 256.0, "{expected} is rounded to {found}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! How long a speaker's phones last: a tempo, and the duration predictor's readout, learned anew from a minute by ridge regression.
+//! The durations of a speaker's phones: a tempo, and a correction of the last layer of the duration predictor by ridge regression.
 //!
-//! Six hundred phones say much about a hundred weights, and nothing has to be iterated on the device.
+//! The 600 phones of a minute determine some 100 weights in closed form, without iterations on the device.
 
 use burn::prelude::*;
 use nalgebra::{Cholesky, DMatrix, DVector};
@@ -12,38 +12,40 @@ use super::{
 use crate::{Result, model::head_delta::HeadDelta, text::symbols::is_phone, voice::Base};
 use burn_fused::readback::read;
 
-/// How much the weights are drawn towards the base's, as so many phones' worth.
+/// The ridge penalty, in phones.
 const PENALTY: f64 = 30.0;
-/// Nepers by which a phone's length differs from the predicted one at most: beyond, the aligner did not find it.
+/// The largest log ratio of a recorded to a predicted duration, in nepers: beyond it, the aligner missed the phone.
 const MAX_LOG_RATIO: f64 = 1.5;
 
-/// How a speaker's durations differ from those of the speaker of the base.
+/// The durations of a speaker relative to those of the speaker of the base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timing {
-    /// Factor on all of them.
+    /// The factor on all durations.
     pub scale: f32,
-    /// Makes some phones longer and others shorter, their sum staying as it was. `None` where there is no phone.
-    pub readout: Option<HeadDelta>,
+    /// The correction that makes some phones longer and others shorter, without a change of their sum. `None` if the clips have no phone.
+    pub head_delta: Option<HeadDelta>,
 }
 
 /// The phones of the clips.
 #[derive(Default)]
 struct Phones {
-    /// The predictor's states and a one, a row each.
+    /// The states of the predictor and a 1, as one row per phone.
     states: Vec<f64>,
-    /// The logarithm of the predicted frames.
+    /// The logarithms of the predicted frames.
     predicted: Vec<f64>,
-    /// Frames.
+    /// The recorded frames.
     recorded: Vec<f64>,
-    /// Frames of those in foreign clips.
+    /// The recorded frames in foreign clips.
     foreign: f64,
 }
 
+/// Measures the timing of clips.
+///
 /// * `speaker`: the speaker of the base, `[1, V]`
 pub async fn timing(base: &Base, clips: &[AlignedClip], speaker: &Tensor<2>) -> Result<Timing> {
     let mut phones = Phones::default();
     for clip in clips {
-        let states = base.timing_states(&clip.symbols, speaker);
+        let states = base.timing_states(&base.encode(&clip.symbols), speaker);
         let [_, count, width] = states.dims();
         let logs = base.model.durations.read_out(states.clone()).unsqueeze_dim::<3>(2);
         let rows = read(Tensor::cat(vec![states, logs], 2).reshape([count * (width + 1)])).await?;
@@ -58,13 +60,13 @@ pub async fn timing(base: &Base, clips: &[AlignedClip], speaker: &Tensor<2>) -> 
             }
         }
     }
-    Ok(Timing { scale: phones.scale(), readout: phones.readout() })
+    Ok(Timing { scale: phones.scale(), head_delta: phones.head_delta() })
 }
 
 impl Phones {
-    /// Recorded by predicted frames: a ratio of sums, so that the clips' speech keeps its length.
+    /// Returns the ratio of the sums of recorded and predicted frames, which keeps the length of the clips.
     ///
-    /// The base predicts the phones of foreign clips worse, and a tempo carries over to another language in part: their ratio counts by its root.
+    /// For foreign clips it returns the root of the ratio: the base predicts their phones less well, and a tempo carries over to another language in part.
     fn scale(&self) -> f32 {
         if self.recorded.is_empty() {
             return 1.0;
@@ -74,26 +76,26 @@ impl Phones {
         (recorded / predicted).powf(1.0 - 0.5 * self.foreign / recorded).clamp(0.5, 2.0) as f32
     }
 
-    /// What brings the logarithms of the predicted frames nearest to those of the recorded ones, with a quadratic penalty.
-    fn readout(&self) -> Option<HeadDelta> {
+    /// Fits the log ratios of recorded to predicted frames by ridge regression.
+    fn head_delta(&self) -> Option<HeadDelta> {
         let count = self.recorded.len();
         let width = self.states.len().checked_div(count)?;
         let states = DMatrix::from_row_slice(count, width, &self.states);
-        let apart = self.recorded.iter().zip(&self.predicted);
-        let apart = DVector::from_iterator(
+        let pairs = self.recorded.iter().zip(&self.predicted);
+        let log_ratios = DVector::from_iterator(
             count,
-            apart.map(|(frames, log)| (frames.ln() - log).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)),
+            pairs.map(|(frames, log)| (frames.ln() - log).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)),
         );
         let normal = states.tr_mul(&states) + DMatrix::from_diagonal(&penalties(width, PENALTY));
-        let mut weights = Cholesky::new(normal)?.solve(&states.tr_mul(&apart));
+        let mut weights = Cholesky::new(normal)?.solve(&states.tr_mul(&log_ratios));
         let (mut before, mut after) = (0.0, 0.0);
         for (log, added) in self.predicted.iter().zip(&(&states * &weights)) {
             before += log.exp();
             after += (log + added).exp();
         }
-        // The tempo is the scale's.
+        // The bias keeps the sum of the frames, since the scale has the tempo.
         weights[width - 1] -= (after / before).ln();
-        regression::readout(&weights)
+        regression::head_delta(&weights)
     }
 }
 
@@ -120,11 +122,11 @@ mod tests {
         "Rain fell on the roof until the morning.",
     ];
 
-    /// Clips whose vowels last longer than the base says them, and whose consonants shorter.
+    /// Clips whose vowels are longer than predicted, and whose consonants are shorter.
     fn drawled(base: &Base, by: f32) -> Vec<AlignedClip> {
-        let voice = Voice::from_base_speaker(base, base.default_speaker());
+        let voice = Voice::unadapted(base);
         let clip = |text: &&str| {
-            let mut clip = pollster::block_on(AlignedClip::said(base, &voice, text)).unwrap();
+            let mut clip = pollster::block_on(AlignedClip::synthesise(&voice, text)).unwrap();
             for (frames, &symbol) in clip.durations.iter_mut().zip(&clip.symbols) {
                 let factor = if is_vowel(symbol) { by } else { by.recip() };
                 *frames =
@@ -140,16 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn a_drawl_is_found_and_carried_over_to_other_sentences() {
+    fn a_drawl_is_found_and_applies_to_other_sentences() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
-        let Timing { scale, readout } = found(&base, &drawled(&base, 1.4));
+        let Timing { scale, head_delta } = found(&base, &drawled(&base, 1.4));
         assert!((0.9..1.2).contains(&scale), "{scale}");
         let symbols = base.phonemizer.symbols("Some people prefer to walk home, others take the last train.");
         let symbols = symbols.unwrap();
         let speaker = base.speaker(base.default_speaker());
-        let logs =
-            |readout| pollster::block_on(base.log_durations_async(&symbols, &speaker, readout)).unwrap();
-        let (plain, own) = (logs(None), logs(readout.as_ref()));
+        let logs = |head_delta| {
+            pollster::block_on(base.log_durations_async(&base.encode(&symbols), &speaker, head_delta))
+                .unwrap()
+        };
+        let (plain, own) = (logs(None), logs(head_delta.as_ref()));
         let longer = |of: fn(Symbol) -> bool| {
             let phones = (0..symbols.len()).filter(|&at| of(symbols[at]));
             let changes: Vec<f32> = phones.map(|at| own[at] - plain[at]).collect();
@@ -158,30 +162,31 @@ mod tests {
         let apart = longer(is_vowel) - longer(|symbol| is_phone(symbol) && !is_vowel(symbol));
         let asked = 2.0 * 1.4f32.ln();
         assert!(apart > 0.6 * asked && apart < 1.1 * asked, "{apart} of {asked}");
-        assert_eq!(longer(|symbol| !is_phone(symbol)), 0.0, "pauses stay");
+        assert_eq!(longer(|symbol| !is_phone(symbol)), 0.0, "pauses do not change");
     }
 
     #[test]
-    fn the_readout_leaves_the_tempo_to_the_scale() {
+    fn the_head_delta_keeps_the_tempo() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
         let clips = drawled(&base, 1.4);
-        let frames = |clips: &[AlignedClip], readout: Option<&HeadDelta>| {
+        let frames = |clips: &[AlignedClip], head_delta: Option<&HeadDelta>| {
             let speaker = base.speaker(base.default_speaker());
             let of_clip = |clip: &AlignedClip| {
-                let logs = base.log_durations_async(&clip.symbols, &speaker, readout);
+                let encoded = base.encode(&clip.symbols);
+                let logs = base.log_durations_async(&encoded, &speaker, head_delta);
                 let logs = pollster::block_on(logs).unwrap();
                 let phones = clip.symbols.iter().zip(logs).filter(|(symbol, _)| is_phone(**symbol));
                 phones.map(|(_, log)| log.exp()).sum::<f32>()
             };
             clips.iter().map(of_clip).sum::<f32>()
         };
-        let readout = found(&base, &clips).readout;
-        let longer = frames(&clips, readout.as_ref()) / frames(&clips, None);
+        let head_delta = found(&base, &clips).head_delta;
+        let longer = frames(&clips, head_delta.as_ref()) / frames(&clips, None);
         assert!((longer - 1.0).abs() < 0.005, "{longer}");
     }
 
     #[test]
-    fn a_slower_speaker_has_another_scale_and_the_same_readout() {
+    fn a_slower_speaker_has_another_scale_and_the_same_head_delta() {
         const COUNT: usize = 300;
         let at_tempo = |tempo: f64| {
             let states: Vec<[f64; 3]> =
@@ -193,22 +198,22 @@ mod tests {
         };
         let (usual, slower) = (at_tempo(1.0), at_tempo(1.5));
         assert!((slower.scale() / usual.scale() - 1.5).abs() < 1e-3);
-        let (usual, slower) = (usual.readout().unwrap(), slower.readout().unwrap());
+        let (usual, slower) = (usual.head_delta().unwrap(), slower.head_delta().unwrap());
         let apart = usual.weights().iter().zip(slower.weights()).map(|(a, b)| (a - b).abs());
         assert!(apart.fold(0.0, f32::max) < 0.01, "{usual:?} {slower:?}");
         assert!(usual.weights()[0] > 0.3 && usual.weights()[1] < -0.15, "{usual:?}");
     }
 
     #[test]
-    fn pauses_alone_and_nonsense_determine_nothing() {
-        assert_eq!(Phones::default().readout(), None);
+    fn no_phones_and_non_finite_states_have_no_head_delta() {
+        assert_eq!(Phones::default().head_delta(), None);
         assert_eq!(Phones::default().scale(), 1.0);
-        let nonsense = Phones {
+        let non_finite = Phones {
             states: vec![f64::NAN, 1.0, 0.5, 1.0],
             predicted: vec![1.0, 2.0],
             recorded: vec![3.0, 5.0],
             foreign: 0.0,
         };
-        assert_eq!(nonsense.readout(), None);
+        assert_eq!(non_finite.head_delta(), None);
     }
 }

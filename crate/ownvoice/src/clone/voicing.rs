@@ -1,13 +1,13 @@
-//! When a speaker's voice sounds: the predictor's readout of voicing, learned anew from a minute by logistic regression.
+//! The voicing of a speaker: a correction of the voicing output of the pitch predictor, by logistic regression.
 //!
-//! Three thousand frames of speech say much about a hundred weights, and nothing has to be iterated on the device.
+//! The 3,000 frames of a minute determine some 100 weights by a few steps of Newton's method, without iterations on the device.
 
 use burn::prelude::*;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::{
     clip::AlignedClip,
-    regression::{features, penalties, readout},
+    regression::{features, head_delta, penalties},
 };
 use crate::{
     Result,
@@ -15,19 +15,20 @@ use crate::{
 };
 use burn_fused::readback::read;
 
-/// How much the weights are drawn towards the base's, as so many frames' worth.
+/// The ridge penalty, in frames.
 const PENALTY: f64 = 100.0;
-/// Of Newton's method, which takes about ten.
+/// The most steps of Newton's method, which usually takes ten.
 const MAX_STEPS: usize = 30;
+/// The most halvings of a step.
 const MAX_HALVINGS: usize = 12;
-/// Of the cost, below which a step changes nothing.
+/// The relative decrease of the cost below which the method has converged.
 const TOLERANCE: f64 = 1e-6;
 
-/// * `predictor`: of the base
-/// * `states`:    its states for each clip, `[1, N, 2 W]`
+/// Fits the voicing of clips. Returns `None` if no frame is voiced, as in a whisper.
 ///
-/// `None` where nothing is voiced: a whisper says nothing about a voice.
-pub async fn voicing_readout(
+/// * `predictor`: the predictor of the base
+/// * `states`:    its states for each clip, `[1, N, 2 W]`
+pub async fn voicing_head_delta(
     predictor: &PitchPredictor,
     states: &[Tensor<3>],
     clips: &[AlignedClip],
@@ -55,55 +56,56 @@ pub async fn voicing_readout(
         return Ok(None);
     }
     let rows = DMatrix::from_row_slice(rows.len() / width, width, &rows);
-    Ok(logistic(&rows, &frames, &penalties(width, PENALTY)).and_then(|weights| readout(&weights)))
+    Ok(logistic(&rows, &frames, &penalties(width, PENALTY)).and_then(|weights| head_delta(&weights)))
 }
 
 /// A frame of a recording.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
-    /// The row of its features: the frames of a step share them.
+    /// The row of its features, which the frames of a step share.
     step: usize,
-    /// What the base predicts.
+    /// The logit that the base predicts.
     logit: f64,
-    /// 1 where it is voiced, else 0.
+    /// 1 if the frame is voiced, otherwise 0.
     label: f64,
 }
 
-/// Weights that are added to the frames' logits: those of the greatest likelihood with a quadratic penalty, by Newton's method.
+/// Fits a logistic regression with a ridge penalty by Newton's method; the predicted logits are its offset. Returns the weights, or `None` if values are not
+/// finite.
 ///
-/// * `features`: a row each step
-/// * `penalty`:  of each weight
-///
-/// `None` where the numbers are not finite.
+/// * `features`: one row per step
+/// * `penalty`:  the penalty of each weight
 fn logistic(features: &DMatrix<f64>, frames: &[Frame], penalty: &DVector<f64>) -> Option<DVector<f64>> {
-    // Minus the logarithm of the likelihood, and the penalty.
+    // The negative log-likelihood and the penalty.
     let cost = |weights: &DVector<f64>| {
         let added = features * weights;
-        let surprise = |&Frame { step, logit, label }: &Frame| {
+        let negative_log_likelihood = |&Frame { step, logit, label }: &Frame| {
             let logit = logit + added[step];
             softplus(logit) - label * logit
         };
-        frames.iter().map(surprise).sum::<f64>() + 0.5 * penalty.dot(&weights.component_mul(weights))
+        frames.iter().map(negative_log_likelihood).sum::<f64>()
+            + 0.5 * penalty.dot(&weights.component_mul(weights))
     };
     let mut weights = DVector::zeros(features.ncols());
     let mut least = cost(&weights);
     for _ in 0..MAX_STEPS {
         let added = features * &weights;
-        // Over the frames of each step: how far they are from their labels, and how unsure.
-        let (mut missing, mut unsure) = (DVector::zeros(added.len()), DVector::<f64>::zeros(added.len()));
+        // The sums over the frames of each step of the residuals, and of the variances of the labels.
+        let (mut residuals, mut variances) =
+            (DVector::zeros(added.len()), DVector::<f64>::zeros(added.len()));
         for &Frame { step, logit, label } in frames {
-            let share = (1.0 + (-logit - added[step]).exp()).recip();
-            missing[step] += label - share;
-            unsure[step] += share * (1.0 - share);
+            let probability = (1.0 + (-logit - added[step]).exp()).recip();
+            residuals[step] += label - probability;
+            variances[step] += probability * (1.0 - probability);
         }
-        let gradient = features.tr_mul(&missing) - penalty.component_mul(&weights);
+        let gradient = features.tr_mul(&residuals) - penalty.component_mul(&weights);
         let mut scaled = features.clone();
-        for (mut row, unsure) in scaled.row_iter_mut().zip(&unsure) {
-            row *= unsure.sqrt();
+        for (mut row, variance) in scaled.row_iter_mut().zip(&variances) {
+            row *= variance.sqrt();
         }
-        let curvature = scaled.tr_mul(&scaled) + DMatrix::from_diagonal(penalty);
-        let step = Cholesky::new(curvature)?.solve(&gradient);
-        // Where known logits are sure and wrong the curvature is small, and a whole step goes too far.
+        let hessian = scaled.tr_mul(&scaled) + DMatrix::from_diagonal(penalty);
+        let step = Cholesky::new(hessian)?.solve(&gradient);
+        // Saturated logits of the wrong sign have a small curvature, so that a whole step overshoots: backtrack.
         let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(MAX_HALVINGS);
         let nearer = lengths.map(|length| &weights + length * &step).find_map(|next| {
             let cost = cost(&next);
@@ -119,7 +121,7 @@ fn logistic(features: &DMatrix<f64>, frames: &[Frame], penalty: &DVector<f64>) -
     least.is_finite().then_some(weights)
 }
 
-/// The logarithm of `1 + exp(x)`.
+/// Returns the logarithm of `1 + exp(x)`.
 fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
@@ -129,15 +131,15 @@ mod tests {
     use super::*;
 
     const STEPS: usize = 1000;
-    /// Of a step.
+    /// The frames of a step.
     const FRAMES: usize = 2;
 
-    /// Two features and a constant.
+    /// Returns two features and a constant.
     fn features() -> DMatrix<f64> {
         DMatrix::from_fn(STEPS, 3, |t, k| [(0.37 * t as f64).sin(), (0.61 * t as f64 + 1.0).sin(), 1.0][k])
     }
 
-    /// The second frame of a step is as the first, but for its logit, which is `apart` higher.
+    /// Returns frames where the logit of the second frame of a step is higher by `apart` than that of the first.
     fn frames(known: &DVector<f64>, apart: f64, voiced: impl Fn(usize) -> bool) -> Vec<Frame> {
         let frame = |at: usize| Frame {
             step: at / FRAMES,
@@ -147,7 +149,7 @@ mod tests {
         (0..STEPS * FRAMES).map(frame).collect()
     }
 
-    /// How many are on the side of their label.
+    /// Returns the share of frames whose logit has the sign of the label.
     fn right(frames: &[Frame], added: &DVector<f64>) -> f64 {
         let same =
             frames.iter().filter(|frame| (frame.logit + added[frame.step] > 0.0) == (frame.label > 0.5));
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_readout_is_found_where_the_known_one_is_sure_and_wrong() {
+    fn saturated_logits_of_the_wrong_sign_are_corrected() {
         let features = features();
         let truth = &features * DVector::from_vec(vec![3.0, -2.0, 0.5]);
         for known in [DVector::zeros(STEPS), -12.0 * &truth, DVector::from_element(STEPS, 30.0)] {
@@ -167,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_penalty_holds_what_is_known_and_nonsense_finds_nothing() {
+    fn a_large_penalty_keeps_the_offset_and_non_finite_values_have_no_fit() {
         let features = features();
         let known = &features * DVector::from_vec(vec![3.0, -2.0, 0.5]);
         let wrong = frames(&known, 0.0, |step| known[step] < 0.0);
         let found = logistic(&features, &wrong, &DVector::from_element(3, 1e9)).unwrap();
         assert!(found.amax() < 1e-3, "{found}");
-        let nonsense = frames(&DVector::from_element(STEPS, f64::NAN), 0.0, |step| known[step] < 0.0);
-        assert_eq!(logistic(&features, &nonsense, &DVector::from_element(3, 1.0)), None);
+        let non_finite = frames(&DVector::from_element(STEPS, f64::NAN), 0.0, |step| known[step] < 0.0);
+        assert_eq!(logistic(&features, &non_finite, &DVector::from_element(3, 1.0)), None);
     }
 }

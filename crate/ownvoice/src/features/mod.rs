@@ -1,11 +1,11 @@
-//! A prepared corpus: log-mels in half precision, symbols and durations. `ownvoice prepare` writes it, training reads it.
+//! A prepared corpus: log-mels in half precision, symbols and durations. `ownvoice prepare` writes it and training reads it.
 //!
 //! ```text
-//! features.json       what is in it, an entry an utterance
+//! features.json       the index, with an entry for each utterance
 //! mels.safetensors    `mel` [total frames, M] and `f0_hz` [total frames], f16
 //! ```
 //!
-//! The index is held in memory, a fiftieth of the whole; frames are read where they are drawn, see [`frames`].
+//! The index, a fiftieth of the whole, is held in memory; frames are read when they are drawn, see [`frames`].
 
 pub mod frames;
 mod writer;
@@ -31,40 +31,42 @@ use frames::{FrameFile, Frames};
 pub use writer::FeatureWriter;
 use writer::{INDEX_FILE, MELS_FILE};
 
+/// An entry of the index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Utterance {
     pub id: String,
-    /// Index into [`Features::speakers`].
+    /// An index into [`Features::speakers`].
     pub speaker: usize,
     pub text: String,
     pub first_frame: usize,
     pub frames: usize,
     pub symbols: Vec<Symbol>,
-    /// Frames of each symbol; absent until aligned.
+    /// The frames of each symbol; `None` before alignment.
     pub durations: Option<Vec<u32>>,
 }
 
-/// An utterance with its sound, to be added to features.
+/// An utterance that is added to features.
 #[derive(Debug, Clone)]
 pub struct NewUtterance<'a> {
     pub speaker: &'a str,
     pub id: String,
     pub text: String,
     pub symbols: Vec<Symbol>,
-    /// Frames of each symbol. With them, pauses at both ends are cut to `EDGE_FRAMES`: a model need not learn long silence.
+    /// The frames of each symbol. Where they are known, pauses at both ends are cut to `EDGE_FRAMES`, so that the model does not learn long silence.
     pub durations: Option<Vec<u32>>,
     pub mel: &'a Mel,
-    /// `[T]` as the mel's frames, or empty where no pitch was tracked
+    /// The pitch of each frame of `mel`, `[T]`; empty where no pitch was tracked.
     pub f0_hz: &'a [f32],
 }
 
+/// A prepared corpus.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Features {
     pub mel: MelConfig,
     pub symbols_hash: String,
     pub speakers: Vec<String>,
     pub utterances: Vec<Utterance>,
-    /// Speakers whose vectors have a mark in common, the row of the speaker table after theirs; mostly none.
+    /// The speakers to whose vectors the domain embedding is added, which is the row after the speakers' in the speaker table; usually none.
     #[serde(skip)]
     pub marked: Vec<usize>,
     #[serde(skip)]
@@ -89,25 +91,25 @@ impl Features {
         }
     }
 
-    /// Rows of the speaker table of a model that is trained on these.
+    /// Returns the number of rows of the speaker table of a model that is trained on these features.
     pub fn speaker_rows(&self) -> usize {
         self.speakers.len() + usize::from(!self.marked.is_empty())
     }
 
     /// Appends one utterance in memory. [`FeatureWriter`] does the same on disk.
-    pub fn push(&mut self, spoken: NewUtterance) {
+    pub fn push(&mut self, utterance: NewUtterance) {
         let first_frame = self.frames.count(self.mel.mels);
-        let (values, pitches) = self.enter(spoken, first_frame);
+        let (values, pitches) = self.enter(utterance, first_frame);
         let Frames::Memory { mels, f0_hz } = &mut self.frames else {
-            panic!("features from a file are not added to")
+            panic!("features from a file cannot be extended")
         };
         mels.extend(values.iter().map(|&value| f16::from_f32(value)));
         f0_hz.extend(pitches.iter().map(|&value| f16::from_f32(value)));
     }
 
-    /// Puts an utterance into the index. Returns its log-mels and pitches without the silence that is cut.
-    fn enter<'a>(&mut self, spoken: NewUtterance<'a>, first_frame: usize) -> (&'a [f32], &'a [f32]) {
-        let NewUtterance { speaker, id, text, symbols, durations, mel, f0_hz } = spoken;
+    /// Adds an utterance to the index. Returns its log-mels and pitches without the silence that is cut.
+    fn enter<'a>(&mut self, utterance: NewUtterance<'a>, first_frame: usize) -> (&'a [f32], &'a [f32]) {
+        let NewUtterance { speaker, id, text, symbols, durations, mel, f0_hz } = utterance;
         let (durations, frames) = match durations {
             Some(mut durations) => {
                 let before = cut(durations.first_mut());
@@ -132,13 +134,13 @@ impl Features {
         (&mel.data[frames.start * mel.mels..frames.end * mel.mels], f0_hz.get(frames).unwrap_or_default())
     }
 
-    /// Log-mels of some frames of an utterance, `[frames, M]`. Fails with `corpus-invalid` where one is not a number or the file was cut short.
+    /// Reads log-mels of an utterance, `[frames, M]`. Fails with `corpus-invalid` where a value is non-finite or the file was truncated.
     pub fn log_mels(&self, utterance: &Utterance, frames: Range<usize>) -> Result<Vec<f32>> {
         let first = utterance.first_frame;
         self.checked(utterance, self.frames.mels(first + frames.start..first + frames.end, self.mel.mels))
     }
 
-    /// Pitches of some frames of an utterance in Hz, 0 where unvoiced, `[frames]`. Fails as [`Self::log_mels`].
+    /// Reads pitches of an utterance in Hz, `[frames]`, 0 where unvoiced. Fails as [`Self::log_mels`] does.
     pub fn pitches_hz(&self, utterance: &Utterance, frames: Range<usize>) -> Result<Vec<f32>> {
         let first = utterance.first_frame;
         self.checked(utterance, self.frames.f0_hz(first + frames.start..first + frames.end))
@@ -152,24 +154,25 @@ impl Features {
         if values.iter().all(|value| value.is_finite()) {
             Ok(values)
         } else {
-            Err(Error::corpus_invalid(format!("a value of utterance {id} is not a number")))
+            Err(Error::corpus_invalid(format!("a value of utterance {id} is non-finite")))
         }
     }
 
-    /// Whether each frame has its pitch.
+    /// Whether each frame has a pitch.
     pub fn have_pitch(&self) -> bool {
         self.frames.have_pitch(self.mel.mels)
     }
 
+    /// Returns the excitation of the spectrograms' configuration.
     pub fn excitation(&self) -> &Excitation {
         self.excitation.get_or_init(|| Excitation::new(&self.mel))
     }
 
-    /// The geometric mean of each speaker's voiced frames in Hz; 0 for one without any. All pitches are read at the first call.
+    /// Returns the geometric mean of each speaker's F0 in voiced frames, in Hz; 0 for a speaker without any. The first call reads all pitches.
     pub fn mean_pitches_hz(&self) -> Result<&[f32]> {
         if self.mean_pitches_hz.get().is_none() {
             let means = self.measure_mean_pitches()?;
-            let _ = self.mean_pitches_hz.set(means); // Another thread may have measured the same.
+            let _ = self.mean_pitches_hz.set(means); // Another thread may have set the same values.
         }
         Ok(self.mean_pitches_hz.get().expect("they were set"))
     }
@@ -190,11 +193,12 @@ impl Features {
         Ok(sums.into_iter().map(mean).collect())
     }
 
+    /// Returns the length of the corpus.
     pub fn seconds(&self) -> f32 {
         self.frames.count(self.mel.mels) as f32 * self.mel.frame_seconds()
     }
 
-    /// Opens features. The index is read and checked against the file of frames, whose values are looked at when they are drawn.
+    /// Opens features. The index is checked against the file of frames; the values of the frames are checked when they are drawn.
     pub fn load(directory: &Path) -> Result<Self> {
         let invalid = |what: &str| {
             Error::corpus_invalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()))
@@ -205,10 +209,10 @@ impl Features {
             serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
         drop(json);
         if features.symbols_hash != crate::text::symbols::version() {
-            return Err(invalid("made with another symbol table"));
+            return Err(invalid("they were made with another symbol table"));
         }
         if features.mel.check().is_err() {
-            return Err(invalid("the settings of the spectrograms make no sense"));
+            return Err(invalid("the settings of the spectrograms are invalid"));
         }
         let path = directory.join(MELS_FILE);
         let file = FrameFile::open(&path, features.mel.mels).map_err(Error::io(path))?;
@@ -231,10 +235,10 @@ impl Features {
     }
 }
 
-/// Silence kept at either end of an utterance, 100 ms at 16 kHz.
+/// The silence that is kept at either end of an utterance, 100 ms at 16 kHz.
 const EDGE_FRAMES: u32 = 8;
 
-/// Shortens a duration to the edge and returns what was cut.
+/// Shortens a duration to `EDGE_FRAMES` and returns the number of frames that were cut.
 fn cut(duration: Option<&mut u32>) -> usize {
     let Some(duration) = duration else { return 0 };
     let excess = duration.saturating_sub(EDGE_FRAMES);
@@ -246,7 +250,8 @@ fn cut(duration: Option<&mut u32>) -> usize {
 mod tests {
     use super::*;
 
-    fn some() -> Features {
+    /// Returns features of two utterances by two speakers.
+    fn two_utterances() -> Features {
         let mel = Mel { mels: 80, data: (0..30 * 80).map(|index| (index / 80) as f32).collect() };
         let mut features = Features::new(MelConfig::speech_16k());
         for (id, hz) in [("x", 100.0), ("y", 200.0)] {
@@ -264,8 +269,8 @@ mod tests {
     }
 
     #[test]
-    fn cuts_the_edges_and_survives_the_disk() {
-        let features = some();
+    fn edges_are_cut_and_saved_features_load_unchanged() {
+        let features = two_utterances();
         assert_eq!(features.utterances[0].durations, Some(vec![8, 8, 8]));
         assert_eq!((features.utterances[0].frames, features.utterances[1].first_frame), (24, 24));
         assert_eq!(features.log_mels(&features.utterances[0], 0..1).unwrap()[0], 4.0);
@@ -282,13 +287,13 @@ mod tests {
         assert!(loaded.have_pitch());
         let means = loaded.mean_pitches_hz().unwrap();
         assert!((means[0] - 100.0).abs() < 0.1 && (means[1] - 200.0).abs() < 0.1, "{means:?}");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "nothing else is left there");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no partial file is left");
     }
 
     #[test]
-    fn a_file_cut_short_is_an_error_before_and_during_training() {
+    fn a_truncated_file_is_an_error_before_and_during_training() {
         let directory = tempfile::tempdir().unwrap();
-        some().save(directory.path()).unwrap();
+        two_utterances().save(directory.path()).unwrap();
         let path = directory.path().join(MELS_FILE);
         let whole = fs::read(&path).unwrap();
         let loaded = Features::load(directory.path()).unwrap();
@@ -303,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_number_names_its_utterance() {
+    fn the_error_of_a_non_finite_value_names_its_utterance() {
         let directory = tempfile::tempdir().unwrap();
-        some().save(directory.path()).unwrap();
+        two_utterances().save(directory.path()).unwrap();
         let path = directory.path().join(MELS_FILE);
         let mut bytes = fs::read(&path).unwrap();
         let place = bytes.len() - 2 * 48 - 2 * 80;

@@ -1,4 +1,4 @@
-//! Writes features as they are made, so that a corpus need not fit in memory.
+//! A writer of features, which keeps no frames in memory.
 
 use half::f16;
 use serde_json::json;
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{Error, Result, audio::mel::MelConfig, files};
 
-/// Of `mels.safetensors`; what stands in it is known at the end.
+/// The bytes that are reserved for the header of `mels.safetensors`, which is known only at the end.
 const HEADER: usize = 256;
 
-/// VocoderDataset utterances one by one. Only their index, and two bytes of pitch a frame, stay in memory.
+/// Writes utterances one by one. Only their index and two bytes of pitch per frame stay in memory.
 pub struct FeatureWriter {
     directory: PathBuf,
     partial: PathBuf,
@@ -28,6 +28,7 @@ pub struct FeatureWriter {
 }
 
 impl FeatureWriter {
+    /// Creates the folder and an empty file of frames in it.
     pub fn create(directory: &Path, mel: MelConfig) -> Result<Self> {
         fs::create_dir_all(directory).map_err(Error::io(directory))?;
         let partial = files::partial(&directory.join(MELS_FILE))?;
@@ -37,15 +38,16 @@ impl FeatureWriter {
         Ok(Self { directory, partial, mels, f0_hz: Vec::new(), index: Features::new(mel), frames: 0 })
     }
 
-    /// Appends one utterance, as [`Features::push`].
-    pub fn push(&mut self, spoken: NewUtterance) -> Result<()> {
-        let (mels, f0_hz) = self.index.enter(spoken, self.frames);
+    /// Appends one utterance, as [`Features::push`] does.
+    pub fn push(&mut self, utterance: NewUtterance) -> Result<()> {
+        let (mels, f0_hz) = self.index.enter(utterance, self.frames);
         self.frames += mels.len() / self.index.mel.mels;
         self.f0_hz.extend(f0_hz.iter().map(|&value| f16::from_f32(value)));
         halves(mels).try_for_each(|two| self.mels.write_all(&two)).map_err(Error::io(&self.partial))
     }
 
-    /// Writes pitches, header and index. Whatever interrupts this, the features are the old ones, or are found not to fit each other.
+    /// Writes pitches, header and index, and loads the features. After an interruption the folder holds the old features, or files that [`Features::load`]
+    /// rejects.
     pub fn finish(mut self) -> Result<Features> {
         self.complete().map_err(Error::io(&self.partial))?;
         let (mels, index) = (self.directory.join(MELS_FILE), self.directory.join(INDEX_FILE));
@@ -72,11 +74,11 @@ impl FeatureWriter {
 
 impl Drop for FeatureWriter {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.partial); // Already renamed, or of no use.
+        let _ = fs::remove_file(&self.partial); // The file was renamed, or is incomplete.
     }
 }
 
-/// Values as the file holds them.
+/// Encodes values as the file stores them.
 fn halves(values: &[f32]) -> impl Iterator<Item = [u8; 2]> {
     values.iter().map(|&value| f16::from_f32(value).to_le_bytes())
 }

@@ -1,12 +1,12 @@
-//! The sum of all ranks' gradients and losses, between the backward pass and the optimizer.
+//! The sums of gradients and losses over all ranks, between the backward pass and the optimizer.
 
 use burn::{module::Module, prelude::*, tensor::Gradients};
 
 use crate::Result;
 use burn_fused::{ranks::Ranks, sum_over_ranks, weights::visit};
 
-/// Replaces the gradients of a module's parameters by their sums over all ranks, in one exchange, and returns the sums of the losses. Each rank's loss is
-/// its shard's part of the whole batch's, so these are the gradients and the losses of the whole batch.
+/// Replaces the gradients of a module's parameters by their sums over all ranks, and returns the sums of the losses, in one exchange. The losses of all shards
+/// add up to the loss of the whole batch, so that the sums are the gradients and losses of the whole batch.
 ///
 /// * `losses`: `[K]`, on the device without gradients
 pub fn sum_gradients<M: Module>(
@@ -19,7 +19,7 @@ pub fn sum_gradients<M: Module>(
         return Ok(losses);
     }
     let count = losses.dims()[0];
-    // A parameter has a gradient on all ranks or on none, since all run the same model.
+    // A parameter has a gradient on all ranks or on none, because all ranks run the same model.
     let mut flat = vec![losses];
     visit(module, |_, parameter| flat.extend(parameter.gradient(gradients)));
     let sums = sum_over_ranks(Tensor::cat(flat, 0), ranks);

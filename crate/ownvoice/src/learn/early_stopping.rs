@@ -1,25 +1,25 @@
-//! Early stopping (Prechelt 1998, "Early Stopping - But When?"): which validation is kept, and when further iterations no longer pay.
+//! Early stopping (Prechelt 1998, "Early Stopping - But When?"): chooses the parameters that are kept, and ends a training that no longer improves.
 
 use serde::{Deserialize, Serialize};
 
 use crate::audio::global_variance_scale::GlobalVarianceScale;
 
-/// When a training stops early, and which parameters it keeps.
+/// The rule by which a training stops early and chooses the parameters to keep.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopRule {
-    /// Never early; the last parameters.
+    /// Runs all iterations and keeps the last parameters.
     Fixed,
-    /// By the spectrogram loss of the held-out clips.
+    /// Stops by the spectrogram loss of the held-out clips, and keeps the parameters with the lowest.
     Loss,
-    /// By the similarity of the held-out clips to the speaker, less the phoneme errors beyond those of the recordings or of the base; of scores within the
-    /// margin, the latest.
+    /// Stops by a score: the similarity of the predicted held-out clips to the speaker, minus the phoneme error rate beyond that of the recordings or of the
+    /// base. Keeps the latest parameters whose score lies within a margin of the best.
     Voice,
 }
 
 impl StopRule {
-    /// How far a score may lie below the best for the later parameters to be kept. A few held-out clips are a noisy measure, and longer training is closer to
-    /// the speaker on other texts.
+    /// Returns how far a score may lie below the best for the later parameters to be kept. A few held-out clips are a noisy measure, and longer training brings
+    /// the voice closer to the speaker on other texts.
     pub(crate) fn margin(self) -> f32 {
         match self {
             Self::Fixed => f32::INFINITY,
@@ -28,7 +28,7 @@ impl StopRule {
         }
     }
 
-    /// The least rise of a score that counts as a gain.
+    /// Returns the smallest rise of a score that counts as an improvement.
     pub(crate) fn min_delta(self) -> f32 {
         match self {
             Self::Fixed | Self::Loss => 0.0,
@@ -36,9 +36,9 @@ impl StopRule {
         }
     }
 
-    /// The score of a check, the higher the better.
+    /// Returns the score of a validation; higher is better.
     ///
-    /// * `per_floor`: phoneme error rate that costs no score
+    /// * `per_floor`: the phoneme error rate up to which the score is not reduced
     pub(crate) fn score(self, metrics: &ValidationMetrics, per_floor: f32) -> f32 {
         match self {
             Self::Fixed | Self::Loss => -metrics.loss,
@@ -47,41 +47,41 @@ impl StopRule {
     }
 }
 
-/// Metrics of the held-out clips.
+/// The metrics of the held-out clips.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ValidationMetrics {
-    /// Loss of the spectrogram.
+    /// The loss of the spectrogram.
     pub loss: f32,
-    /// Similarity of the predictions to the recordings by spectral statistics, 0 to 1.
+    /// The similarity of the predictions to the recordings by spectral statistics, 0 to 1.
     pub similarity: f32,
-    /// Phoneme error rate of the recogniser on the predictions.
+    /// The phoneme error rate of the recogniser on the predictions.
     pub phoneme_error_rate: f32,
-    /// Factors that compensate the predictions' loss of spectral variance. Similarity and phoneme errors are measured with it.
+    /// The factors that compensate the low spectral variance of the predictions. Similarity and phoneme errors are measured after scaling.
     pub global_variance_scale: GlobalVarianceScale,
 }
 
-/// Checks in a row without a gain that end the training at full learning rates.
+/// The consecutive validations without improvement that end the training at full learning rates.
 const PATIENCE: usize = 3;
 
-/// The state of a stop rule between two checks.
+/// The state of a stop rule between two validations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EarlyStopping {
     rule: StopRule,
-    /// The highest score so far; `None` before the first check.
+    /// The highest score so far; `None` before the first validation.
     best: Option<f32>,
-    /// The score of the last check that gained; a later one gains if it exceeds this by [`StopRule::min_delta`].
+    /// The score of the last validation that improved. A later score improves if it exceeds this one by [`StopRule::min_delta`].
     reference: Option<f32>,
-    /// Checks in a row that did not gain.
+    /// The number of consecutive validations without improvement.
     checks_without_improvement: usize,
 }
 
-/// What follows from a check.
+/// The consequences of a validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The parameters score as well as any before, up to the margin of the stop rule.
+    /// Whether the parameters are to be kept: their score lies within the margin of the best.
     pub keep: bool,
-    /// Patience is exhausted. True at one check only.
+    /// Whether patience is exhausted. It is true at a single validation.
     pub stop: bool,
 }
 
@@ -90,7 +90,7 @@ impl EarlyStopping {
         Self { rule, best: None, reference: None, checks_without_improvement: 0 }
     }
 
-    /// VocoderDataset the score of a check, the higher the better, see [`StopRule::score`]. A score that is no number is never kept.
+    /// Observes the score of a validation, see `StopRule::score`. Parameters with a score of NaN are not kept.
     pub fn observe(&mut self, score: f32) -> Verdict {
         let best = self.best.map_or(score, |best| best.max(score));
         self.best = Some(best);
@@ -110,7 +110,7 @@ impl EarlyStopping {
 mod tests {
     use super::*;
 
-    /// Which of the scores are kept, and the index of the check that stops.
+    /// Returns whether each score is kept, and the index of the validation that stops.
     fn run(rule: StopRule, scores: &[f32]) -> (Vec<bool>, Option<usize>) {
         let mut stopping = EarlyStopping::new(rule);
         let verdicts: Vec<Verdict> = scores.iter().map(|&score| stopping.observe(score)).collect();
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn three_checks_without_a_gain_stop_and_a_gain_starts_anew() {
+    fn three_validations_without_improvement_stop() {
         assert_eq!(run(StopRule::Loss, &[-3.0, -2.0, -2.5, -2.5, -1.0, -1.5, -1.5, -1.5]).1, Some(7));
         assert_eq!(run(StopRule::Loss, &[-3.0, -2.0, -1.0, -0.5]).1, None);
     }
 
     #[test]
-    fn small_steps_gain_once_they_add_up() {
-        // Each is less than 0.02 above the last, every second one more than that above the reference.
+    fn small_rises_improve_once_they_add_up() {
+        // Each score is less than 0.02 above the one before, but every second one is more than that above the reference.
         assert_eq!(run(StopRule::Voice, &[0.50, 0.515, 0.53, 0.545, 0.56]).1, None);
         assert_eq!(run(StopRule::Voice, &[0.50, 0.505, 0.51, 0.515]).1, Some(3));
     }
@@ -145,22 +145,22 @@ mod tests {
     }
 
     #[test]
-    fn no_number_is_neither_kept_nor_a_gain() {
+    fn nan_is_not_kept_and_does_not_improve() {
         let (kept, stopped) = run(StopRule::Loss, &[f32::NAN, f32::NAN, f32::NAN]);
         assert_eq!((kept, stopped), (vec![false; 3], Some(2)));
         assert_eq!(run(StopRule::Loss, &[f32::NAN, -1.0]).0, [false, true]);
     }
 
     #[test]
-    fn a_state_restored_from_json_goes_on_as_the_original() {
+    fn a_state_restored_from_json_continues_as_the_original() {
         let mut stopping = EarlyStopping::new(StopRule::Voice);
         let restored = |stopping: &EarlyStopping| -> EarlyStopping {
             serde_json::from_str(&serde_json::to_string(stopping).unwrap()).unwrap()
         };
         for score in [0.1, 0.3, 0.3, 0.3] {
-            let mut again = restored(&stopping);
-            assert_eq!(again.observe(score), stopping.observe(score));
-            assert_eq!(again, stopping);
+            let mut other = restored(&stopping);
+            assert_eq!(other.observe(score), stopping.observe(score));
+            assert_eq!(other, stopping);
         }
     }
 }

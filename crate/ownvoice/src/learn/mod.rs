@@ -1,4 +1,4 @@
-//! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
+//! Parts of training that do not depend on the model: sampling of batches, sums over ranks, early stopping and the optimizer's state.
 
 pub mod all_reduce;
 pub mod early_stopping;

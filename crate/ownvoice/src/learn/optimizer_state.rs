@@ -1,4 +1,4 @@
-//! The optimizer's state beside a checkpoint's weights.
+//! The optimizer's state in a checkpoint.
 
 use burn::prelude::*;
 
@@ -12,7 +12,7 @@ const FIRST_MOMENT: &str = "adam.first.";
 const SECOND_MOMENT: &str = "adam.second.";
 const SCALING: &str = "adam.scaling";
 
-/// The optimizer's moments and its scaling of the loss, as weights beside the model's.
+/// Returns the optimizer's moments and its loss scaling as named weights.
 pub fn optimizer_weights(adam: &Adam) -> Weights {
     let scaling = adam.scaling.iter().map(|scaling| {
         (SCALING.to_string(), Weight { shape: scaling.dims().to_vec(), values: scaling.clone() })
@@ -29,9 +29,9 @@ pub fn optimizer_weights(adam: &Adam) -> Weights {
     weights
 }
 
-/// VocoderDataset the optimizer's state out of a checkpoint's weights. Fails where a moment is not of a parameter and its size.
+/// Moves the optimizer's state from a checkpoint's weights into `adam`. Fails with `checkpoint-corrupt` where a moment has no parameter, or another size.
 ///
-/// * `parameters`: of the module that is trained
+/// * `parameters`: the parameters of the module that is trained
 pub fn restore_optimizer(
     adam: &mut Adam,
     parameters: &Weights,

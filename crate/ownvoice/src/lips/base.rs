@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Component, Path},
-    rc::Rc,
+    sync::Arc,
 };
 
 use burn::{module::Module, prelude::*};
@@ -17,8 +17,8 @@ use crate::{
     vocoder::Vocoder,
     voice::{
         FileEntry,
+        base::load_vocoder,
         folder::{MANIFEST, VOCODER},
-        load_vocoder,
     },
 };
 use burn_fused::weights::{Metadata, Storage, apply_all, collect, deserialize, serialize};
@@ -103,7 +103,7 @@ pub struct LipBaseFiles<'a> {
 pub struct LipBase {
     pub manifest: LipManifest,
     pub model: LipTacotron,
-    pub vocoder: Rc<dyn Vocoder>,
+    pub vocoder: Arc<dyn Vocoder>,
     pub device: Device,
 }
 

@@ -209,7 +209,7 @@ pub(super) mod tests {
     };
     use pollster::block_on;
     use rand::Rng;
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     pub fn base(sha256: &str) -> LipBase {
         let (device, mel) = (Device::flex(), MelConfig::speech_16k());
@@ -233,7 +233,7 @@ pub(super) mod tests {
                 recipe: serde_json::Value::Null,
                 quality: serde_json::Value::Null,
             },
-            vocoder: Rc::new(GriffinLim::new(mel)),
+            vocoder: Arc::new(GriffinLim::new(mel)),
             device,
         }
     }

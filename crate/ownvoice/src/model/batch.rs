@@ -8,7 +8,7 @@ use crate::{
     Error, Result,
     audio::excitation::EXCITATION_WIDTH,
     features::{Features, Utterance},
-    learn::sampler::{BatchKey, BatchSampler},
+    learn::sampler::{BatchKey, BatchSampler, HELD_OUT_SEED},
     text::symbols::Symbol,
 };
 use burn_fused::{
@@ -199,8 +199,7 @@ impl<'a> UtteranceSource<'a> {
             }
             Ok(BatchSampler::new(fitting, batch, seed))
         };
-        /// All runs validate on the same batches.
-        const HELD_OUT_SEED: u64 = 0;
+        // All runs validate on the same batches.
         let (train, held_out) = (sampler(train, seed)?, sampler(held_out, HELD_OUT_SEED)?);
         Ok(Self { features, config, extent, seed, train, held_out, shard })
     }

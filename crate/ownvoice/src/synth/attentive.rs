@@ -1,6 +1,10 @@
-//! Speaks through attention and gate: how long each symbol lasts, and when a sentence is over, is the model's own choice.
+//! Speech of an attention model, whose attention and gate determine durations and the end of a sentence.
 
-use super::speak::{MAX_FRAMES, PAUSE_FRAMES, Sentence, SpeakOptions, Speech, sentences};
+use super::{
+    SpeakOptions,
+    sentence::MAX_FRAMES,
+    speak::{PAUSE_FRAMES, Sentence, Speech, sentences},
+};
 use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
@@ -10,7 +14,7 @@ use crate::{
 };
 use burn_fused::{Mode, readback::read};
 
-/// Speaks `text`. `progress(done, of)` is called before each sentence; `false` cancels.
+/// Speaks `text`. `progress(done, of)` is called before each sentence and at the end; if it returns `false` before a sentence, the call fails with `cancelled`.
 pub async fn speak_attentive_async(
     voice: &AttentiveVoice,
     phonemizer: &Phonemizer,
@@ -21,7 +25,7 @@ pub async fn speak_attentive_async(
 ) -> Result<Speech> {
     if options.speed != 1.0 {
         return Err(Error::option_invalid(format!(
-            "a speed of {} cannot be had: an attention model keeps its own pace",
+            "a speed of {} is not supported: attention models speak at their own speed",
             options.speed
         )));
     }
@@ -33,14 +37,17 @@ pub async fn speak_attentive_async(
         }
         voice.device.seed(options.seed);
         let symbols = voice.table.to_symbols(&phonemizer.words_of(sentence)?);
-        let sentence = say(voice, symbols).await?;
-        speech.say(&voice.mel, sentence, vocoder);
+        let sentence = generate(voice, symbols).await?;
+        speech.append(&voice.mel, sentence, vocoder);
     }
     progress(sentences.len(), sentences.len()).await;
     Ok(speech)
 }
 
-async fn say(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<Sentence> {
+/// Generates a sentence.
+///
+/// * `symbols`: pairs as [`crate::voice::Table::to_symbols`] returns them
+async fn generate(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<Sentence> {
     let model = &voice.model;
     let (ids, symbols): (Vec<u8>, Vec<Symbol>) = symbols.into_iter().unzip();
     let input = Symbols::new(&[&ids[..]], None, &voice.device);
@@ -48,11 +55,11 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<Sente
     let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Eval);
     let memory =
         model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
-    let said = model.decoder.generate(&memory, MAX_FRAMES, |_| true).await;
-    let [_, steps, width] = said.alignment.dims();
-    let [_, frames, mels] = said.frames.dims();
-    let attention = read(said.alignment.reshape([steps * width])).await?;
-    let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
+    let generated = model.decoder.generate(&memory, MAX_FRAMES, |_| true).await;
+    let [_, steps, width] = generated.alignment.dims();
+    let [_, frames, mels] = generated.frames.dims();
+    let attention = read(generated.alignment.reshape([steps * width])).await?;
+    let refined = generated.frames.clone() + model.postnet.forward(generated.frames, Mode::Eval);
     let values = read(refined.reshape([frames * mels])).await?;
     let durations = durations(&attention, symbols.len(), voice.config.reduction as u32);
     Ok(Sentence {
@@ -60,11 +67,13 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<Sente
         mel: voice.config.log_mels(values, &voice.mel),
         symbols,
         durations,
-        stop: said.stop,
+        stop: generated.stop,
     })
 }
 
-/// Frames of each symbol: each step's count for the symbol that it attends to most, attention being `[N, L]`.
+/// Derives the frames of each symbol from attention: the frames of a step count for the symbol with the largest weight.
+///
+/// * `attention`: `[N, L]`
 fn durations(attention: &[f32], symbols: usize, reduction: u32) -> Vec<u32> {
     let mut durations = vec![0; symbols];
     for row in attention.chunks_exact(symbols) {
@@ -81,7 +90,7 @@ mod tests {
     use super::durations;
 
     #[test]
-    fn frames_count_for_what_is_attended_most() {
+    fn frames_count_for_the_symbol_with_the_largest_weight() {
         assert_eq!(durations(&[0.9, 0.1, 0.0, 0.4, 0.6, 0.0, 0.1, 0.8, 0.1], 3, 2), [2, 4, 0]);
     }
 }

@@ -1,9 +1,12 @@
-//! Speaking: text to symbols, durations or attention, frames and samples.
+//! Speech synthesis from text: symbols, durations or attention, frames and samples.
 
 pub mod attentive;
+mod options;
+pub mod sentence;
 pub mod speak;
 pub mod stream;
 
 pub use attentive::speak_attentive_async;
-pub use speak::{SpeakOptions, Speech, speak_async};
+pub use options::SpeakOptions;
+pub use speak::{Speech, speak_async};
 pub use stream::{Part, parts};

@@ -1,37 +1,38 @@
-//! The parts of a text that is heard while it is made: its sentences, the first cut short so that sound comes soon.
+//! The parts of a text for streaming: its sentences, the first of which is split so that playback starts early.
 
 use super::speak::{PAUSE_FRAMES, sentences};
-use crate::{Result, audio::mel::MelConfig};
+use crate::Result;
 
-/// A first sentence of more characters, some three seconds, is cut after a clause.
+/// The length above which the first sentence is split, about three seconds of speech.
 const LONG_CHARACTERS: usize = 45;
-/// A cut leaves at least as much on both sides: what is spoken first lasts while the rest is made, and the rest is no single word.
+/// The shortest part of a split sentence: the first part must last while the second is synthesised, and the second should be no single word.
 const MIN_CHARACTERS: usize = 12;
 
-/// What is spoken in one piece.
+/// A part of a text, which is spoken in one piece.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
+    /// The part of the text.
     pub text: String,
-    /// Silence between it and the next, in seconds.
-    pub pause_seconds: f32,
+    /// The silence after the part, in frames.
+    pub pause_frames: usize,
 }
 
-/// The parts of `text`, at least one. Fails as speaking it would.
-pub fn parts(text: &str, config: &MelConfig) -> Result<Vec<Part>> {
-    let pause_seconds = PAUSE_FRAMES as f32 * config.frame_seconds();
+/// Splits `text` into at least one part. Fails as speaking it would.
+pub fn parts(text: &str) -> Result<Vec<Part>> {
+    let pause_frames = PAUSE_FRAMES;
     let mut parts: Vec<Part> =
-        sentences(text)?.into_iter().map(|sentence| Part { text: sentence.written, pause_seconds }).collect();
+        sentences(text)?.into_iter().map(|sentence| Part { text: sentence.written, pause_frames }).collect();
     if let Some(end) = clause_end(&parts[0].text) {
         let rest = parts[0].text.split_off(end).trim_start().to_string();
-        // The clause brings the pause of its own comma.
-        parts[0].pause_seconds = 0.0;
-        parts.insert(1, Part { text: rest, pause_seconds });
+        // The clause ends with the pause of its comma.
+        parts[0].pause_frames = 0;
+        parts.insert(1, Part { text: rest, pause_frames });
     }
-    parts.last_mut().expect("a text has a sentence").pause_seconds = 0.0;
+    parts.last_mut().expect("a text has a sentence").pause_frames = 0;
     Ok(parts)
 }
 
-/// Where the first clause of a long sentence ends, in bytes; none where the sentence is short, or one long clause.
+/// Returns the byte offset of the end of a long sentence's first clause; `None` for a short sentence or a single clause.
 fn clause_end(sentence: &str) -> Option<usize> {
     let characters = sentence.chars().count();
     if characters <= LONG_CHARACTERS {
@@ -52,11 +53,11 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        parts(text, &MelConfig::speech_16k()).unwrap().into_iter().map(|part| part.text).collect()
+        parts(text).unwrap().into_iter().map(|part| part.text).collect()
     }
 
     #[test]
-    fn a_long_first_sentence_is_cut_after_its_first_clause() {
+    fn a_long_first_sentence_is_split_after_its_first_clause() {
         let text = "When you hear this voice, remember that it was learned on this machine, and nowhere else. The second, which is as long as the first, stays whole.";
         let expected = [
             "When you hear this voice,",
@@ -64,13 +65,12 @@ mod tests {
             "The second, which is as long as the first, stays whole.",
         ];
         assert_eq!(texts(text), expected);
-        let pauses: Vec<f32> =
-            parts(text, &MelConfig::speech_16k()).unwrap().iter().map(|part| part.pause_seconds).collect();
-        assert_eq!(pauses, [0.0, 0.15, 0.0]);
+        let pauses: Vec<usize> = parts(text).unwrap().iter().map(|part| part.pause_frames).collect();
+        assert_eq!(pauses, [0, 12, 0]);
     }
 
     #[test]
-    fn what_is_short_or_has_no_clause_stays_whole() {
+    fn short_sentences_and_single_clauses_are_not_split() {
         for text in [
             "Yes, I know that very well.",
             "This sentence goes on and on without any place to breathe until it ends.",
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_what_speaking_them_alone_would_speak() {
+    fn each_part_is_a_sentence_when_parsed_alone() {
         let text = "Good morning, everyone who came here today to listen \u{2014} this is Mr. Smith. He's 1,234 years old! Is he?";
         for part in texts(text) {
             let written: Vec<_> =
@@ -93,8 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_cannot_be_spoken_fails_as_speaking_it_would() {
-        assert_eq!(parts(" ", &MelConfig::speech_16k()).unwrap_err().code(), "text-empty");
-        assert_eq!(parts("\u{2603}", &MelConfig::speech_16k()).unwrap_err().code(), "text-unsupported");
+    fn an_unspeakable_text_fails_with_the_codes_of_speaking() {
+        assert_eq!(parts(" ").unwrap_err().code(), "text-empty");
+        assert_eq!(parts("\u{2603}").unwrap_err().code(), "text-unsupported");
     }
 }

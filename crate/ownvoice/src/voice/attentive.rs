@@ -1,4 +1,4 @@
-//! A voice that finds its own way through the text: an attention model in one file, trained here or imported, with all that speaking needs.
+//! The voice of an attention model: a file with the model, trained here or imported, and everything that speaking needs.
 
 use burn::prelude::*;
 
@@ -14,10 +14,12 @@ use crate::{
 };
 use burn_fused::weights::{Metadata, Storage};
 
-/// The symbols that a model was trained on.
+/// The symbol table that a model was trained with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
+    /// The table of [`symbols`].
     Own,
+    /// The table of NVIDIA's Tacotron 2.
     Nvidia,
 }
 
@@ -45,44 +47,46 @@ impl Table {
     }
 }
 
+/// An attention model with its configuration.
 #[derive(Debug)]
 pub struct AttentiveVoice {
     pub model: AttentiveTacotron,
     pub config: TacotronConfig,
     pub mel: MelConfig,
     pub table: Table,
-    /// The row of the speaker table that speaks.
+    /// The row of the speaker table that is used.
     pub speaker: usize,
     pub device: Device,
 }
 
 impl AttentiveVoice {
-    /// The file's name in a folder of models.
+    /// The name of the file in a folder of models.
     pub const FILE: &str = "attention.safetensors";
 
-    /// From the bytes that [`Self::serialize`] made.
+    /// Loads a file that [`Self::serialize`] encoded. The file is untrusted; fails with `base-corrupt`.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
         let corrupt = |what: &str| Error::base_corrupt(format!("attention: {what}"));
         let of_symbols =
             |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
         let (model, config, metadata) =
             AttentiveTacotron::load(bytes, |version| of_symbols(version).map(Table::count), device)?;
-        let table = metadata.get("symbols").and_then(|version| of_symbols(version)).expect("it was checked");
+        let table =
+            metadata.get("symbols").and_then(|version| of_symbols(version)).expect("the version was checked");
         let mel = metadata.get("mel").ok_or_else(|| corrupt("its mel configuration is missing"))?;
         let mel: MelConfig = serde_json::from_str(mel).map_err(|error| corrupt(&error.to_string()))?;
         mel.check().map_err(|error| corrupt(&error.to_string()))?;
         if config.mels != mel.mels {
-            return Err(corrupt("model and spectrograms disagree"));
+            return Err(corrupt("the numbers of bands of model and spectrograms differ"));
         }
         let speaker = metadata
             .get("speaker")
             .map_or(Some(0), |row| row.parse().ok())
             .filter(|row| *row < config.speakers);
-        let speaker = speaker.ok_or_else(|| corrupt("its speaker is none of its speakers"))?;
+        let speaker = speaker.ok_or_else(|| corrupt("its speaker is not in its speaker table"))?;
         Ok(Self { model, config, mel, table, speaker, device: device.clone() })
     }
 
-    /// The file.
+    /// Encodes the file.
     pub async fn serialize(&self, storage: Storage) -> Result<Vec<u8>> {
         let mel = serde_json::to_string(&self.mel).expect("plain data");
         let more =
@@ -96,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_of_our_own_symbols_keeps_who_speaks() {
+    fn a_saved_model_keeps_its_symbol_table_and_speaker() {
         let device = Device::flex();
         device.seed(4);
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(3) };
@@ -110,9 +114,9 @@ mod tests {
             device: device.clone(),
         };
         let serialized = |voice: &AttentiveVoice| pollster::block_on(voice.serialize(Storage::Half)).unwrap();
-        let again = AttentiveVoice::load(&serialized(&voice), &device).unwrap();
+        let loaded = AttentiveVoice::load(&serialized(&voice), &device).unwrap();
         assert_eq!(
-            (again.table, again.speaker, &again.config, &again.mel),
+            (loaded.table, loaded.speaker, &loaded.config, &loaded.mel),
             (Table::Own, 2, &voice.config, &voice.mel)
         );
         voice.speaker = 3;

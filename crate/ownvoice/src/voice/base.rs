@@ -1,17 +1,15 @@
 //! The base voice: a manifest, the model's weights, a lexicon and an aligner, loaded onto one device.
 
 use burn::prelude::*;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::{ops::Deref, sync::Arc};
 
+use super::manifest::{FileEntry, Files, Manifest, check};
 use crate::{
     Error, Result,
     align::ForcedAligner,
     audio::{
         excitation::{EXCITATION_WIDTH, Excitation},
         mel::MelConfig,
-        pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ},
     },
     model::{
         Tacotron, TacotronConfig,
@@ -21,7 +19,7 @@ use crate::{
     },
     text::{
         Phonemizer,
-        symbols::{self, Symbol, is_phone},
+        symbols::{Symbol, is_phone},
     },
     vocoder::{GriffinLim, NeuralVocoder, Vocoder},
 };
@@ -32,30 +30,7 @@ use burn_fused::{
     weights::{apply_all, deserialize},
 };
 
-/// One file of a base.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileEntry {
-    /// Relative to the manifest.
-    pub path: String,
-    pub bytes: usize,
-    pub sha256: String,
-}
-
-impl FileEntry {
-    pub fn new(path: &str, content: &[u8]) -> Self {
-        Self { path: path.to_string(), bytes: content.len(), sha256: sha256_hex(content) }
-    }
-
-    /// Fails with `base-corrupt` where the content has another hash.
-    pub fn verify(&self, name: &str, content: &[u8]) -> Result<()> {
-        if sha256_hex(content) != self.sha256 {
-            return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
-        }
-        Ok(())
-    }
-}
-
-/// The vocoder of a base, Griffin-Lim where its manifest names none. Fails with `base-corrupt`.
+/// Loads the vocoder of a base: Griffin-Lim where its manifest names none. Fails with `base-corrupt`.
 pub fn load_vocoder(
     entry: Option<&FileEntry>,
     content: Option<&[u8]>,
@@ -68,48 +43,7 @@ pub fn load_vocoder(
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Files {
-    pub weights: FileEntry,
-    pub lexicon: FileEntry,
-    pub aligner: FileEntry,
-    /// A base without one speaks through Griffin-Lim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vocoder: Option<FileEntry>,
-    /// The speaker encoder of `ownvoice evaluate`; synthesis and cloning do not use it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speaker_encoder: Option<FileEntry>,
-}
-
-/// `manifest.json`: what the base is, how it was made and how well it speaks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    pub name: String,
-    pub licence: String,
-    pub files: Files,
-    pub model: TacotronConfig,
-    pub mel: MelConfig,
-    /// Version of the symbol table that the model was trained with.
-    pub symbols: String,
-    /// Rows of the speaker table.
-    pub speakers: Vec<String>,
-    /// Geometric mean of each speaker's pitch; empty where the model has no pitch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mean_pitches_hz: Vec<f32>,
-    /// Speakers that are people, and those made from recordings of people; the others are engines' voices.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub people: Vec<String>,
-    /// Who speaks when nobody was cloned.
-    pub default_speaker: String,
-    /// Engine voices that no training saw.
-    pub held_out: Vec<String>,
-    /// How it was trained, and on what.
-    pub recipe: serde_json::Value,
-    /// What was measured of it, by name.
-    pub quality: serde_json::Value,
-}
-
-/// The bytes of a base, for [`Base::load`]. They come over the network or from a disk: everything is validated.
+/// The bytes of a base, for [`Base::load`], which validates them.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy)]
 pub struct BaseFiles<'a> {
@@ -117,11 +51,11 @@ pub struct BaseFiles<'a> {
     pub manifest_json: &'a str,
     /// The model, as safetensors.
     pub weights: &'a [u8],
-    /// The lexicon, packed.
+    /// The packed lexicon.
     pub lexicon: &'a [u8],
     /// The recogniser that aligns recordings, as safetensors.
     pub aligner: &'a [u8],
-    /// The neural vocoder, where the manifest names one.
+    /// The neural vocoder, if the manifest names one.
     pub vocoder: Option<&'a [u8]>,
 }
 
@@ -139,6 +73,16 @@ impl BaseFiles<'_> {
 #[warn(missing_docs)]
 #[derive(Clone)]
 pub struct Base(Arc<BaseParts>);
+
+/// A sentence's symbols and their encodings, so that the encoder runs once for durations and contexts.
+#[doc(hidden)]
+pub struct EncodedSentence {
+    pub symbols: Vec<Symbol>,
+    /// The symbols on the device.
+    input: Symbols,
+    /// `[1, L, E]`
+    encoded: Tensor<3>,
+}
 
 /// The parts of a base, which its clones share.
 #[doc(hidden)]
@@ -179,7 +123,7 @@ impl Base {
         Self::build(manifest, files, device)
     }
 
-    /// As [`Self::load`], of files whose hashes the caller has compared: a browser hashes natively, WebAssembly for half a second before the first sound.
+    /// Loads files whose hashes the caller has verified. A browser hashes natively; in WebAssembly it takes half a second before the first sound.
     #[doc(hidden)]
     pub fn load_verified(files: BaseFiles, device: &Device) -> Result<Self> {
         Self::build(files.manifest()?, files, device)
@@ -195,7 +139,7 @@ impl Base {
             excitation: manifest.model.pitch.then(|| Excitation::new(&manifest.mel)),
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
-            // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
+            // The aligner always runs on the CPU. It is small, and a GPU would first compile its kernels while the visitor waits for the check of a clip.
             aligner: ForcedAligner::load(files.aligner, &Device::flex())?,
             vocoder,
             device: device.clone(),
@@ -204,38 +148,38 @@ impl Base {
         })))
     }
 
-    /// Names the base in voice files: the hash of its weights.
+    /// Returns the hash of its weights, which names the base in voice files.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Its name, as the manifest gives it.
+    /// Returns its name from the manifest.
     pub fn name(&self) -> &str {
         &self.manifest.name
     }
 
-    /// The licence of its weights, as the manifest gives it.
+    /// Returns the licence of its weights from the manifest.
     pub fn licence(&self) -> &str {
         &self.manifest.licence
     }
 
-    /// The speakers that it was trained on, in the order of its speaker table.
+    /// Returns the speakers that it was trained on, in the order of its speaker table.
     pub fn speakers(&self) -> &[String] {
         &self.manifest.speakers
     }
 
-    /// The rate of its speech.
+    /// Returns the sample rate of its spectrograms.
     pub fn sample_rate_hz(&self) -> u32 {
         self.manifest.mel.sample_rate_hz
     }
 
-    /// Whether pitch and liveliness of its speech can be changed.
+    /// Whether pitch and pitch range of its speech can be changed.
     pub fn has_pitch(&self) -> bool {
         self.manifest.model.pitch
     }
 }
 
-/// Tensors, for the rooms of this project.
+/// Internal functions on tensors.
 #[doc(hidden)]
 impl Base {
     pub fn config(&self) -> &TacotronConfig {
@@ -246,98 +190,104 @@ impl Base {
         &self.manifest.mel
     }
 
-    /// A row of the speaker table, `[1, V]`.
+    /// Returns a row of the speaker table, `[1, V]`.
     pub fn speaker(&self, index: usize) -> Tensor<2> {
         self.model.speakers.val().slice([index..index + 1])
     }
 
-    /// The context of each of `frames` frames, `[1, frames, C]`.
-    pub fn contexts(&self, symbols: &[Symbol], durations: &[u32], frames: usize) -> Tensor<3> {
-        let device = &self.device;
-        let input = Symbols::new(&[symbols], None, device);
+    /// Encodes the symbols of a sentence.
+    pub fn encode(&self, symbols: &[Symbol]) -> EncodedSentence {
+        let input = Symbols::new(&[symbols], None, &self.device);
         let encoded = self.model.encode(&input, Mode::Eval);
+        EncodedSentence { symbols: symbols.to_vec(), input, encoded }
+    }
+
+    /// Returns the contexts of `frames` frames without excitation, `[1, frames, E + 4]`.
+    pub fn contexts(&self, sentence: &EncodedSentence, durations: &[u32], frames: usize) -> Tensor<3> {
+        let device = &self.device;
         let lengths: Vec<f32> = durations.iter().map(|&frames| frames as f32).collect();
         let times: Vec<f32> = (0..frames).map(|frame| frame as f32 + 0.5).collect();
         let positions: Vec<f32> = frame_positions(durations, 0, frames).into_iter().flatten().collect();
         self.model.upsample(
-            &input,
-            encoded,
-            Tensor::from_data(TensorData::new(lengths, [1, symbols.len()]), device),
+            &sentence.input,
+            sentence.encoded.clone(),
+            Tensor::from_data(TensorData::new(lengths, [1, sentence.symbols.len()]), device),
             Tensor::from_data(TensorData::new(times, [1, frames]), device),
             Tensor::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), device),
         )
     }
 
-    /// The logarithm of each symbol's frames.
+    /// Predicts the natural logarithm of each symbol's duration in frames.
     ///
-    /// * `speaker`: `[1, V]`, whose timing it is
-    /// * `readout`: what another speaker's phones add; pauses stay
+    /// * `speaker`:    `[1, V]`, the speaker whose timing is followed
+    /// * `head_delta`: another speaker's correction of the durations of phones; pauses are not corrected
     pub async fn log_durations_async(
         &self,
-        symbols: &[Symbol],
+        sentence: &EncodedSentence,
         speaker: &Tensor<2>,
-        readout: Option<&HeadDelta>,
+        head_delta: Option<&HeadDelta>,
     ) -> Result<Vec<f32>> {
-        let (predictor, count) = (&self.model.durations, symbols.len());
-        let states = self.timing_states(symbols, speaker);
+        let (predictor, symbols) = (&self.model.durations, &sentence.symbols);
+        let count = symbols.len();
+        let states = self.timing_states(sentence, speaker);
         let plain = predictor.read_out(states.clone()).reshape([count]);
-        let Some(readout) = readout else { return Ok(read(plain).await?) };
-        let own = predictor.with_readout(readout).read_out(states).reshape([count]);
-        let both = read(Tensor::cat(vec![plain, own], 0)).await?;
+        let Some(head_delta) = head_delta else { return Ok(read(plain).await?) };
+        let corrected = predictor.with_readout(head_delta).read_out(states).reshape([count]);
+        let both = read(Tensor::cat(vec![plain, corrected], 0)).await?;
         let of_symbol = |at: usize| both[if is_phone(symbols[at]) { count + at } else { at }];
         Ok((0..count).map(of_symbol).collect())
     }
 
-    /// What durations are read out of, `[1, L, 2 W]`.
+    /// Returns the hidden states of the duration predictor, `[1, L, 2 W]`.
     ///
     /// * `speaker`: `[1, V]`
-    pub fn timing_states(&self, symbols: &[Symbol], speaker: &Tensor<2>) -> Tensor<3> {
-        let input = Symbols::new(&[symbols], None, &self.device);
-        let encoded = self.model.encode(&input, Mode::Eval);
-        self.model.durations.hidden(encoded, speaker.clone(), &input.lengths)
+    pub fn timing_states(&self, sentence: &EncodedSentence, speaker: &Tensor<2>) -> Tensor<3> {
+        self.model.durations.hidden(sentence.encoded.clone(), speaker.clone(), &sentence.input.lengths)
     }
 
-    /// The melody of one item's contexts, `[1, T, E + 4]`; `None` where the model has no pitch.
+    /// Predicts the contour of a sentence; `None` where the model has no pitch.
     ///
-    /// * `speaker`: `[1, V]`, whose melody it is
-    /// * `readout`: what another speaker's voicing adds
+    /// * `contexts`:   `[1, T, E + 4]`
+    /// * `speaker`:    `[1, V]`, the speaker whose contour is followed
+    /// * `head_delta`: another speaker's correction of the voicing
     pub async fn contour_async(
         &self,
         contexts: &Tensor<3>,
         speaker: &Tensor<2>,
-        readout: Option<&HeadDelta>,
+        head_delta: Option<&HeadDelta>,
     ) -> Result<Option<Contour>> {
         let Some(predictor) = &self.model.pitch else { return Ok(None) };
         let frames = contexts.dims()[1];
         let lengths = &[frames / self.config().reduction];
-        let predicted = match readout {
-            Some(readout) => {
-                predictor.with_readout(readout).forward(contexts.clone(), speaker.clone(), lengths)
+        let predicted = match head_delta {
+            Some(head_delta) => {
+                predictor.with_readout(head_delta).forward(contexts.clone(), speaker.clone(), lengths)
             }
             None => predictor.forward(contexts.clone(), speaker.clone(), lengths),
         };
         Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
     }
 
-    /// Replaces the list of speakers that are people. No clone of the base may exist.
+    /// Returns the parts, to change them in a test. No clone of the base may exist.
     #[cfg(test)]
-    pub(crate) fn set_people(&mut self, people: Vec<String>) {
-        Arc::get_mut(&mut self.0).expect("the base has no clone").manifest.people = people;
+    pub(crate) fn parts_mut(&mut self) -> &mut BaseParts {
+        Arc::get_mut(&mut self.0).expect("the base has no clone")
     }
 
-    /// Whether a row of the speaker table is of a person.
+    /// Whether a row of the speaker table belongs to a person.
     pub fn is_person(&self, speaker: usize) -> bool {
         self.manifest.people.contains(&self.manifest.speakers[speaker])
     }
 
-    /// Of a speaker of the base; `None` where the model has no pitch.
+    /// Returns the intonation of a speaker of the base; `None` where the model has no pitch.
     pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
         self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation { mean_hz, spread: 1.0 })
     }
 
-    /// Contexts `[1, T, C]` with the excitation of these frames; as they are where the model has no pitch.
+    /// Appends the excitation to contexts, which gives `[1, T, C]`; returns them unchanged where the model has no pitch.
     ///
-    /// * `f0_hz`: 0 where unvoiced; frames beyond are unvoiced
+    /// * `contexts`: `[1, T, E + 4]`
+    /// * `f0_hz`:    up to T pitches, 0 where unvoiced; frames without one are unvoiced
     pub fn with_excitation(&self, contexts: Tensor<3>, f0_hz: &[f32]) -> Tensor<3> {
         let Some(excitation) = &self.excitation else { return contexts };
         let frames = contexts.dims()[1];
@@ -353,40 +303,8 @@ impl Base {
         )
     }
 
-    /// The row of the speaker that speaks when nobody was cloned.
+    /// Returns the row of the default speaker.
     pub fn default_speaker(&self) -> usize {
         self.manifest.speakers.iter().position(|name| *name == self.manifest.default_speaker).unwrap_or(0)
     }
-}
-
-fn check(manifest: &Manifest) -> Result<(), String> {
-    let model = &manifest.model;
-    model.check()?;
-    if model.autoregressive {
-        return Err(
-            "its decoder is autoregressive (\"feedback\": true), which known durations have no use for"
-                .into(),
-        );
-    }
-    if model.symbols != symbols::SYMBOL_COUNT || manifest.symbols != symbols::version() {
-        return Err("it was trained with another symbol table".into());
-    }
-    if model.speakers != manifest.speakers.len() || model.mels != manifest.mel.mels {
-        return Err("manifest and model disagree".into());
-    }
-    let hertz = |hz: &f32| (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(hz);
-    if model.pitch
-        && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz))
-    {
-        return Err("its speakers have no pitch".into());
-    }
-    if !manifest.people.iter().all(|name| manifest.speakers.contains(name)) {
-        return Err("people are named that are not among its speakers".into());
-    }
-    manifest.mel.check().map_err(|error| error.to_string())
-}
-
-/// Lower-case hexadecimal SHA-256.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,101 +1,43 @@
-//! A voice: what fine-tuning changed or measured. Saved as safetensors, as the difference from a base.
+//! A voice, and its file: the difference from a base, as safetensors.
 //!
-//! | tensor | what it is |
+//! | tensor | contents |
 //! |---|---|
-//! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
-//! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `spectral_transport.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`super::spectral_transport`]; absent where they were not compared |
-//! | `voicing_readout` | the correction of the voicing, see [`crate::model::head_delta::HeadDelta`]; absent for a speaker of the base, a whisper, and on a base without pitch |
-//! | `timing_readout` | the correction of the durations, likewise; absent for a speaker of the base |
+//! | `decoder.*`, `postnet.*`, `speaker` | the differences from the base's weights, in 8 bits with a scale per row |
+//! | `timing_speaker` | the vector of the base speaker whose durations and contours the voice follows, in half precision |
+//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | the spectral transport, see [`super::spectral_transport`]; absent for a speaker of the base, and where the clips have too little speech |
+//! | `voicing_readout` | the head delta of the voicing, see [`crate::model::head_delta::HeadDelta`]; absent for a speaker of the base, for a whisper, and on a base without pitch |
+//! | `timing_readout` | the head delta of the durations; absent for a speaker of the base |
 //!
-//! | metadata | what it is |
+//! | metadata | contents |
 //! |---|---|
 //! | `format` | `ownvoice-voice-1` |
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
 //! | `variance_scale` | the four factors of the global variance scale |
-//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` beside them is always `0 0`, and is not read |
-//! | `iterations`, `seconds` | of its training, and of the speech in it |
-//! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
-//! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
+//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` is then `0 0` and is not read |
+//! | `iterations`, `seconds` | the iterations of the training, and the length of the speech in its clips |
+//! | `held_out_loss_base`, `held_out_loss` | the loss of the held-out clips before and after the training |
+//! | `consent`, `consent_recording_sha256` | the text of the speaker's consent, and the hash of its recording |
 
-use super::{Base, Prosody, spectral_transport::SpectralTransport};
+use burn::{module::Param, prelude::*};
+
+use super::{
+    Adapted, Base, Consent, Prosody, VoiceInfo,
+    adapted::{adaptable, add},
+    spectral_transport::SpectralTransport,
+};
 use crate::{
     Error, Result,
     audio::global_variance_scale::{FLAT, GlobalVarianceScale, VARIANCE_SCALES},
     model::{
-        decoder::Decoder,
         head_delta::HeadDelta,
         pitch::{Intonation, PitchPredictor},
-        postnet::Postnet,
     },
 };
-use burn::{
-    module::{Module, Param},
-    prelude::*,
-};
 use burn_fused::{
-    ComputePlan, Precision, Scope,
-    weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, map, serialize},
+    Scope,
+    weights::{HostWeights, Metadata, Storage, Weight, apply, deserialize, serialize},
 };
-
-/// The parts that are adapted to a speaker; the encoder is frozen.
-#[derive(Module, Debug)]
-pub struct Adapted {
-    pub decoder: Decoder,
-    pub postnet: Postnet,
-    /// `[1, V]`
-    pub speaker: Param<Tensor<2>>,
-    /// How it computes, and with it its loss.
-    #[module(skip)]
-    pub scope: Scope,
-}
-
-impl Adapted {
-    /// Sets the precision of their matmuls.
-    pub fn with_precision(self, precision: Precision) -> Self {
-        self.computing(&Scope::new(ComputePlan::from_precision(precision)))
-    }
-
-    /// How its operations are computed; `scope` is that of the whole model.
-    pub fn computing(self, scope: &Scope) -> Self {
-        Self {
-            decoder: self.decoder.computing(&scope.at("decoder")),
-            postnet: self.postnet.computing(&scope.at("postnet")),
-            speaker: self.speaker,
-            scope: scope.clone(),
-        }
-    }
-}
-
-/// How a voice was made.
-#[warn(missing_docs)]
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct VoiceInfo {
-    /// False for a speaker of the base.
-    pub adapted: bool,
-    /// Iterations of the fine-tuning.
-    pub iterations: usize,
-    /// Speech in the clips.
-    pub seconds: f32,
-    /// Held-out spectrogram loss before and after, where clips were held out.
-    pub held_out_loss: Option<[f32; 2]>,
-    /// The speaker's consent, where it was given.
-    pub consent: Option<Consent>,
-}
-
-/// That the speaker agreed to the voice being made.
-#[warn(missing_docs)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Consent {
-    /// The statement that the speaker read aloud or ticked.
-    pub text: String,
-    /// SHA-256 of the recording of the statement, as a 16-bit WAV file; `None` where it was ticked.
-    pub recording_sha256: Option<String>,
-}
-
-/// A consent is a sentence, not a book.
-const MAX_CONSENT_CHARACTERS: usize = 1000;
 
 /// A voice on the device of its base: a speaker of the base ([`Voice::unadapted`]), a clone ([`FineTuner`](crate::clone::FineTuner)), or the contents of a
 /// voice file ([`Voice::open`]). It holds a reference to its base, and threads may share it.
@@ -110,7 +52,7 @@ const MAX_CONSENT_CHARACTERS: usize = 1000;
 /// let again = Voice::open(&base, &file)?;
 /// assert_eq!(again.duration_scale(), 1.0);
 /// assert_eq!(Voice::open(&base, b"no voice").err().unwrap().code(), "voice-corrupt");
-/// # Ok::<(), crate::Error>(())
+/// # Ok::<(), ownvoice::Error>(())
 /// ```
 #[warn(missing_docs)]
 pub struct Voice {
@@ -120,13 +62,13 @@ pub struct Voice {
     /// The base speaker that training started from, `[1, V]`, whose durations and contours the voice follows.
     #[doc(hidden)]
     pub timing_speaker: Tensor<2>,
-    /// What the voice adds to the prosody of this speaker.
+    /// The prosody of the voice, relative to this speaker.
     #[doc(hidden)]
     pub prosody: Prosody,
-    /// Factors on the deviation of its spectra from their means, see [`crate::audio::global_variance_scale`].
+    /// The factors on the deviation of the spectra from their means, see [`crate::audio::global_variance_scale`].
     #[doc(hidden)]
     pub global_variance_scale: GlobalVarianceScale,
-    /// What takes its spectra to its speaker's; `None` where they were not compared.
+    /// The transport of the spectra to the speaker's; `None` where the spectra were not compared.
     #[doc(hidden)]
     pub spectral_transport: Option<SpectralTransport>,
     pub(crate) info: VoiceInfo,
@@ -136,7 +78,7 @@ const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
 const VOICING_READOUT: &str = "voicing_readout";
 const TIMING_READOUT: &str = "timing_readout";
-/// Nobody speaks three times faster or slower than everybody else.
+/// The range of the duration scale of a person.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
 #[warn(missing_docs)]
@@ -157,7 +99,7 @@ impl Voice {
     /// let last = base.speakers().len() - 1;
     /// assert!(Voice::from_base_speaker(&base, last).is_some());
     /// assert!(Voice::from_base_speaker(&base, last + 1).is_none());
-    /// # Ok::<(), crate::Error>(())
+    /// # Ok::<(), ownvoice::Error>(())
     /// ```
     pub fn from_base_speaker(base: &Base, index: usize) -> Option<Self> {
         (index < base.speakers().len()).then(|| Self::from_row(base, index))
@@ -213,17 +155,17 @@ impl Voice {
             weight.values = weight.values.clone() - origin[name].values.clone();
         }
         let width = self.timing_speaker.dims()[1];
-        // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
+        // A vector is stored in half precision. A matrix would be rounded to 8 bits, which would change the durations.
         let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
         delta.insert(TIMING_SPEAKER.into(), timing);
-        if let Some(found) = &self.spectral_transport {
-            found.put(&mut delta, &base.device);
+        if let Some(transport) = &self.spectral_transport {
+            transport.put(&mut delta, &base.device);
         }
-        let readouts =
+        let head_deltas =
             [(VOICING_READOUT, &prosody.voicing_head_delta), (TIMING_READOUT, &prosody.duration_head_delta)];
-        for (name, readout) in readouts {
-            if let Some(readout) = readout {
-                delta.insert(name.into(), Weight::vector(readout.weights().to_vec(), &base.device));
+        for (name, head_delta) in head_deltas {
+            if let Some(head_delta) = head_delta {
+                delta.insert(name.into(), Weight::vector(head_delta.weights().to_vec(), &base.device));
             }
         }
         let mut metadata = Metadata::from([
@@ -258,99 +200,21 @@ impl Voice {
     ///
     /// Fails with `voice-corrupt`, or with `base-mismatch` where the voice was made with another base.
     pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
-        let (mut delta, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
-        let text = |key: &str| {
-            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("it does not say its {key}")))
-        };
-        if text("format")? != FORMAT {
-            return Err(Error::voice_corrupt(format!(
-                "its format is {:?}, this version reads {FORMAT:?}",
-                metadata["format"]
-            )));
-        }
-        let named = text("base")?;
-        if named != base.hash() {
-            let short = |hash: &str| hash.chars().take(12).collect::<String>();
-            return Err(Error::base_mismatch(short(named), short(base.hash())));
-        }
-        let number = |key: &str| -> Result<f32> {
-            let value: f32 =
-                text(key)?.parse().map_err(|_| Error::voice_corrupt(format!("its {key} is not a number")))?;
-            if value.is_finite() {
-                Ok(value)
-            } else {
-                Err(Error::voice_corrupt(format!("its {key} is not a number")))
-            }
-        };
-        let duration_scale = number("pace")?;
-        if !DURATION_SCALES.contains(&duration_scale) {
-            return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
-        }
-        let factors = text("variance_scale")?.split(' ').map(|factor| factor.parse().ok());
-        let global_variance_scale = factors
-            .collect::<Option<Vec<f32>>>()
-            .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
-            .and_then(|factors| GlobalVarianceScale::try_from(factors).ok())
-            .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
-        let spectral_transport =
-            SpectralTransport::is_in(&delta).then(|| SpectralTransport::take(&mut delta));
-        let is_sound = |found: &SpectralTransport| found.is_sound(base.config().mels);
-        let spectral_transport = spectral_transport
-            .map(|found| {
-                found
-                    .filter(is_sound)
-                    .ok_or_else(|| Error::voice_corrupt("its spectral match is out of range"))
-            })
-            .transpose()?;
-        let intonation = match base.config().pitch {
-            true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
-            false => None,
-        };
-        if intonation.is_some_and(|intonation| !intonation.is_human()) {
-            return Err(Error::voice_corrupt("its pitch is nobody's"));
-        }
-        let mut readout = |name: &str, width: Option<usize>| {
-            let sound = |(_, weights): (_, Vec<f32>)| {
-                HeadDelta::new(weights)
-                    .filter(|readout| Some(readout.weights().len()) == width)
-                    .ok_or_else(|| Error::voice_corrupt(format!("its {name} is out of range")))
-            };
-            delta.remove(name).map(sound).transpose()
-        };
+        let mut reader = Reader::new(base, bytes)?;
+        let duration_scale = reader.duration_scale()?;
+        let global_variance_scale = reader.global_variance_scale()?;
+        let spectral_transport = reader.spectral_transport()?;
+        let intonation = reader.intonation()?;
         let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
-        let voicing_head_delta = readout(VOICING_READOUT, voicing_width)?;
-        let duration_head_delta = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
-        let width = base.config().speaker_width;
-        let timing = match delta.remove(TIMING_SPEAKER) {
-            Some((shape, values)) if shape == [width] => values,
-            _ => return Err(Error::voice_corrupt("it lacks its timing")),
-        };
-        let start = Self::unadapted(base).parts;
-        let origin = adaptable(&start);
-        if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
-            return Err(Error::voice_corrupt("its tensors are not those of a voice"));
-        }
-        let parts = add(apply(start, delta).map_err(Error::voice_corrupt)?, &origin);
-        let consent = metadata.get("consent").map(|text| {
-            let consent = Consent {
-                text: text.clone(),
-                recording_sha256: metadata.get("consent_recording_sha256").cloned(),
-            };
-            consent.checked().map_err(Error::voice_corrupt)
-        });
-        let info = VoiceInfo {
-            adapted: true,
-            iterations: number("iterations")? as usize,
-            seconds: number("seconds")?,
-            held_out_loss: number("held_out_loss_base")
-                .and_then(|before| Ok([before, number("held_out_loss")?]))
-                .ok(),
-            consent: consent.transpose()?,
-        };
+        let voicing_head_delta = reader.head_delta(VOICING_READOUT, voicing_width)?;
+        let duration_width = base.model.durations.readout_width();
+        let duration_head_delta = reader.head_delta(TIMING_READOUT, Some(duration_width))?;
+        let timing_speaker = reader.timing_speaker()?;
+        let info = reader.info()?;
         Ok(Self {
             base: base.clone(),
-            parts,
-            timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
+            parts: reader.parts()?,
+            timing_speaker,
             prosody: Prosody { duration_scale, duration_head_delta, intonation, voicing_head_delta },
             global_variance_scale,
             spectral_transport,
@@ -359,29 +223,127 @@ impl Voice {
     }
 }
 
-impl Consent {
-    fn checked(self) -> Result<Self, String> {
-        let is_hash = |hash: &String| {
-            hash.len() == 64
-                && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-        };
-        if self.text.trim().is_empty() || self.text.chars().count() > MAX_CONSENT_CHARACTERS {
-            return Err("a consent is a sentence".into());
+/// The contents of a voice file, which are checked as they are read.
+struct Reader<'a> {
+    base: &'a Base,
+    /// The tensors that were not read yet.
+    tensors: HostWeights,
+    metadata: Metadata,
+}
+
+impl<'a> Reader<'a> {
+    /// Decodes a file and checks its format and its base.
+    fn new(base: &'a Base, bytes: &[u8]) -> Result<Self> {
+        let (tensors, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
+        let reader = Self { base, tensors, metadata };
+        let format = reader.text("format")?;
+        if format != FORMAT {
+            return Err(Error::voice_corrupt(format!(
+                "its format is {format:?}, and this version reads {FORMAT:?}"
+            )));
         }
-        match &self.recording_sha256 {
-            Some(hash) if !is_hash(hash) => Err("the consent's hash is none".into()),
-            _ => Ok(self),
+        let hash = reader.text("base")?;
+        if hash != base.hash() {
+            let short = |hash: &str| hash.chars().take(12).collect::<String>();
+            return Err(Error::base_mismatch(short(hash), short(base.hash())));
+        }
+        Ok(reader)
+    }
+
+    fn text(&self, key: &str) -> Result<&str> {
+        let value = self.metadata.get(key).map(String::as_str);
+        value.ok_or_else(|| Error::voice_corrupt(format!("its {key} is missing")))
+    }
+
+    /// Returns a finite number.
+    fn number(&self, key: &str) -> Result<f32> {
+        let value = self.text(key)?.parse().ok().filter(|value: &f32| value.is_finite());
+        value.ok_or_else(|| Error::voice_corrupt(format!("its {key} is not a number")))
+    }
+
+    fn duration_scale(&self) -> Result<f32> {
+        let scale = self.number("pace")?;
+        if !DURATION_SCALES.contains(&scale) {
+            return Err(Error::voice_corrupt(format!("its duration scale is {scale}")));
+        }
+        Ok(scale)
+    }
+
+    fn global_variance_scale(&self) -> Result<GlobalVarianceScale> {
+        let factors = self.text("variance_scale")?.split(' ').map(|factor| factor.parse().ok());
+        factors
+            .collect::<Option<Vec<f32>>>()
+            .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
+            .and_then(|factors| GlobalVarianceScale::try_from(factors).ok())
+            .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))
+    }
+
+    fn spectral_transport(&mut self) -> Result<Option<SpectralTransport>> {
+        if !SpectralTransport::is_in(&self.tensors) {
+            return Ok(None);
+        }
+        let transport = SpectralTransport::take(&mut self.tensors);
+        match transport.filter(|transport| transport.is_sound(self.base.config().mels)) {
+            None => Err(Error::voice_corrupt("its spectral match is out of range")),
+            transport => Ok(transport),
         }
     }
-}
 
-/// The weights that cloning changes. Running statistics stay as the base has them; burn shares them between clones of a
-/// module, so writing one voice's would change every other's.
-pub(crate) fn adaptable(parts: &Adapted) -> Weights {
-    collect(parts).into_iter().filter(|(name, _)| !name.contains(".running_")).collect()
-}
+    fn intonation(&self) -> Result<Option<Intonation>> {
+        if !self.base.config().pitch {
+            return Ok(None);
+        }
+        let intonation =
+            Intonation { mean_hz: self.number("pitch_hz")?, spread: self.number("pitch_spread")? };
+        if !intonation.is_human() {
+            return Err(Error::voice_corrupt("its pitch is out of range"));
+        }
+        Ok(Some(intonation))
+    }
 
-/// Adds weights to a module's own, by name.
-fn add(module: Adapted, other: &Weights) -> Adapted {
-    map(module, |path, values| Some(values + other.get(path)?.values.clone()))
+    /// Reads a head delta of `width` values; `None` for `width` where the base has no such predictor.
+    fn head_delta(&mut self, name: &str, width: Option<usize>) -> Result<Option<HeadDelta>> {
+        let Some((_, weights)) = self.tensors.remove(name) else { return Ok(None) };
+        match HeadDelta::new(weights).filter(|delta| Some(delta.weights().len()) == width) {
+            None => Err(Error::voice_corrupt(format!("its {name} is out of range"))),
+            delta => Ok(delta),
+        }
+    }
+
+    fn timing_speaker(&mut self) -> Result<Tensor<2>> {
+        let width = self.base.config().speaker_width;
+        match self.tensors.remove(TIMING_SPEAKER) {
+            Some((shape, values)) if shape == [width] => {
+                Ok(Tensor::from_data(TensorData::new(values, [1, width]), &self.base.device))
+            }
+            _ => Err(Error::voice_corrupt("its timing speaker is missing or has another size")),
+        }
+    }
+
+    fn info(&self) -> Result<VoiceInfo> {
+        let consent = self.metadata.get("consent").map(|text| {
+            let recording_sha256 = self.metadata.get("consent_recording_sha256").cloned();
+            Consent { text: text.clone(), recording_sha256 }.checked().map_err(Error::voice_corrupt)
+        });
+        Ok(VoiceInfo {
+            adapted: true,
+            iterations: self.number("iterations")? as usize,
+            seconds: self.number("seconds")?,
+            held_out_loss: self
+                .number("held_out_loss_base")
+                .and_then(|before| Ok([before, self.number("held_out_loss")?]))
+                .ok(),
+            consent: consent.transpose()?,
+        })
+    }
+
+    /// Adds the remaining tensors, which must be those of the adapted parts, to the base's weights.
+    fn parts(self) -> Result<Adapted> {
+        let start = Voice::unadapted(self.base).parts;
+        let origin = adaptable(&start);
+        if self.tensors.len() != origin.len() || !self.tensors.keys().all(|name| origin.contains_key(name)) {
+            return Err(Error::voice_corrupt("its tensors are not those of a voice"));
+        }
+        Ok(add(apply(start, self.tensors).map_err(Error::voice_corrupt)?, &origin))
+    }
 }

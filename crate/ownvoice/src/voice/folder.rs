@@ -1,4 +1,4 @@
-//! A base as a folder: its manifest and the files beside it.
+//! The folder of a base: its manifest and the files beside it.
 
 use std::path::Path;
 
@@ -7,10 +7,11 @@ use burn::prelude::Device;
 use super::{Base, BaseFiles, FileEntry, Files, Manifest, Voice};
 use crate::{Error, Result, files};
 
-/// The manifest's name in a base's folder.
+/// The name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
-/// The names of what a base may be without.
+/// The name of the optional vocoder.
 pub const VOCODER: &str = "vocoder.safetensors";
+/// The name of the optional speaker encoder.
 pub const SPEAKER_ENCODER: &str = "speaker_encoder.safetensors";
 
 impl Base {
@@ -26,7 +27,7 @@ impl Base {
     /// let base = Base::open(folder, &Device::flex())?;
     /// assert_eq!(base.sample_rate_hz(), 16_000);
     /// assert_eq!(Base::open("nowhere", &Device::flex()).err().unwrap().code(), "io");
-    /// # Ok::<(), crate::Error>(())
+    /// # Ok::<(), ownvoice::Error>(())
     /// ```
     pub fn open(folder: impl AsRef<Path>, device: &Device) -> Result<Self> {
         let folder = folder.as_ref();
@@ -59,8 +60,8 @@ pub fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {
     files::write(&folder.join(MANIFEST), json)
 }
 
-/// Writes a file, and where it is one of a base's, its entry in the manifest beside it: a base whose files are not those of its manifest cannot be loaded, and
-/// a vocoder that the manifest does not name is not heard.
+/// Writes a file, and its entry in the manifest beside it if it is part of a base. A base cannot be loaded if a file differs from its entry, and a vocoder without
+/// an entry is not used.
 pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     files::write(path, content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -83,7 +84,7 @@ pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     write_manifest(folder, &manifest)
 }
 
-/// The voice in a file, or the base's own speaker where there is none.
+/// Opens the voice in a file; without a file returns the voice of the base's default speaker.
 pub fn voice(base: &Base, file: Option<&Path>) -> Result<Voice> {
     match file {
         Some(path) => Voice::open(base, &files::read(path)?).map_err(|error| error.in_file(path)),
@@ -97,7 +98,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_base_loads_after_one_of_its_files_is_made_again() {
+    fn a_base_loads_after_one_of_its_files_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().join("base");
         fs::create_dir_all(folder.path().join("lexicon")).unwrap();
@@ -119,14 +120,14 @@ mod tests {
         assert_ne!(trained, fs::read(&aligner).unwrap());
         write_part(&aligner, &trained).unwrap();
         Base::open(&base, &device).unwrap();
-        // A vocoder that the manifest does not name yet.
+        // The manifest gets an entry for a vocoder that it did not name.
         let bytes = fs::read(base.join(VOCODER)).unwrap();
         let mut manifest = read_manifest(&base).unwrap();
         let entry = manifest.files.vocoder.take();
         write_manifest(&base, &manifest).unwrap();
         write_part(&base.join(VOCODER), &bytes).unwrap();
         assert_eq!(read_manifest(&base).unwrap().files.vocoder, entry);
-        // A file that no manifest names is a file.
+        // Other files do not change the manifest.
         let manifest = fs::read(base.join(MANIFEST)).unwrap();
         write_part(&base.join("notes.txt"), b"later").unwrap();
         assert_eq!(fs::read(base.join(MANIFEST)).unwrap(), manifest);

@@ -1,15 +1,21 @@
-//! What a voice is: the base that ships, and the files that visitors keep.
+//! Voices: the base, the voices of its speakers and their clones, and the files of both.
 
+mod adapted;
 mod attentive;
 pub mod base;
 mod file;
 pub mod folder;
+mod info;
+mod manifest;
 mod prosody;
+mod spectral_stats;
 pub mod spectral_transport;
 
+pub use adapted::Adapted;
+pub(crate) use adapted::adaptable;
 pub use attentive::{AttentiveVoice, Table};
-pub(crate) use base::load_vocoder;
-pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
-pub(crate) use file::adaptable;
-pub use file::{Adapted, Consent, Voice, VoiceInfo};
+pub use base::{Base, BaseFiles, EncodedSentence};
+pub use file::Voice;
+pub use info::{Consent, VoiceInfo};
+pub use manifest::{FileEntry, Files, Manifest, sha256_hex};
 pub use prosody::Prosody;

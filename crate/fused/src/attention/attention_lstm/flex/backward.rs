@@ -53,7 +53,7 @@ impl Scan<'_> {
         (tensor(projected, vec![steps, batch, 4 * hidden]), with)
     }
 
-    /// VocoderDataset the items of one core through all steps, from the last to the first.
+    /// Takes the items of one core through all steps, from the last to the first.
     fn backward_share(
         &self,
         mut share: Share,
