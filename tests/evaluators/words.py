@@ -34,7 +34,7 @@ Misheard = namedtuple("Misheard", "words wrong substituted left_out added stretc
 
 class Recogniser:
     def __init__(self, threads=2):
-        self.model = WhisperModel(str(pathlib.Path(sys.prefix) / install.WHISPER), device="cpu", compute_type="float32", cpu_threads=threads)
+        self.model = WhisperModel(str(pathlib.Path(sys.prefix) / install.WHISPER), device="cpu", compute_type="int8", cpu_threads=threads)
         self.normalise = EnglishTextNormalizer()
 
     def listen(self, samples):
