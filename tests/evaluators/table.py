@@ -1,85 +1,125 @@
-"""All evaluators over what `ownvoice measure --wavs DIR` wrote: one table a speaker, and the figures as JSON.
+"""All evaluators over what `clones.py` and `ownvoice measure --wavs DIR` wrote: one table a speaker, and the figures as JSON.
 
-A development tool: nothing of the product needs it. See the evaluators beside it for what to install.
+A development tool: nothing of the product needs it. `install.py` beside it says how to install it.
 
-    python tests/evaluators/table.py DIR [--json FILE]
+    python tests/evaluators/table.py DIR [DIR ..] [--json FILE] [--shifts N]
 
-A row's similarity and sharpness are those of its new English sentences and, behind the slash, of its recorded sentences. Words are counted in the new ones, which
-everybody says in the same language. `same speaker` is what a person's other recordings reach; `clone, own prosody` says the recorded sentences with the recordings'
-timing and pitch, so that what it lacks is lost by spectra alone.
+Those who confirm come first: voices that nothing was trained on and no constant was chosen by. The people, by whom constants are chosen, follow. A voice is measured by its new
+sentences where there are any (`new/`), and else by the recorded ones. `recordings` is the ceiling, the speaker's other recordings against the same target, and how the target itself
+sounds; `base` is the floor. `clone, own prosody` says the recorded sentences with the recordings' timing and pitch, so that what it lacks is lost by spectra alone. Words of
+recordings are counted for those who confirm alone: people read other languages.
 """
 
+import argparse
 import json
 import pathlib
-import sys
 
-import jiwer
 import numpy as np
-from pocketsphinx import Decoder
 
+import audio
 import blur
 import dnsmos
 import speaker
 import words
 
-
-def misheard(folder):
-    texts = (folder.parent / "texts.txt").read_text().splitlines()
-    files = sorted(folder.glob("*.wav"))
-    evaluator = Decoder(loglevel="FATAL", samprate=16000)
-    recognised = [words.recognise(evaluator, file) for file in files]
-    return 100 * jiwer.process_words(texts[: len(files)], recognised, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer
-
-
-def sharpness(folder):
-    harmonicity, prominence, semitones = zip(*map(blur.measure, sorted(folder.glob("*.wav"))))
-    return float(np.nanmean(harmonicity)), float(np.nanmean(prominence)), float(np.concatenate(semitones).std())
-
-
-def evaluate_all(folder, encoder, network):
-    target, _ = speaker.voice(encoder, folder / "target")
-
-    def of(clips):
-        found, _ = speaker.voice(encoder, clips)
-        harmonicity, prominence, spread = sharpness(clips)
-        opinion = np.mean([dnsmos.opinions(network, file)[2] for file in sorted(clips.glob("*.wav"))])
-        return {"similarity": float(target @ found), "dnsmos": float(opinion), "hnr_db": harmonicity, "cpps_db": prominence, "pitch_spread": spread}
-
-    rows = {"same speaker": {"recorded": of(folder / "same-speaker")}}
-    for new in sorted((folder / "new").iterdir()):
-        if new.is_dir():
-            rows[new.name] = {"new": of(new) | {"words_misheard": misheard(new)}, "recorded": of(folder / new.name)}
-    if (folder / "own-prosody").is_dir():
-        rows["clone, own prosody"] = {"recorded": of(folder / "own-prosody")}
-    return rows
+CONFIRM = ("am_michael", "bf_emma", "af_bella", "bm_george")
+COLUMNS = {
+    "similarity": ".3f",
+    "pitch_error": "+.1f",
+    "spread_error": "+.1f",
+    "words_misheard": ".1f",
+    "stretched": ".0f",
+    "made_up": ".0f",
+    "dnsmos": ".2f",
+    "p808": ".2f",
+    "hnr_db": ".1f",
+    "cpps_db": ".1f",
+}
+HEADINGS = ["similarity", "mean pitch, semitones off", "spread, semitones off", "words misheard, %", "stretched", "made up", "DNSMOS", "P.808", "HNR, dB", "CPPS, dB"]
 
 
-COLUMNS = {"similarity": ".3f", "words_misheard": ".0f", "dnsmos": ".2f", "hnr_db": ".1f", "cpps_db": ".1f", "pitch_spread": ".2f"}
+class Evaluators:
+    def __init__(self, shifts):
+        self.encoder, self.opinions, self.recogniser, self.shifts = speaker.SpeakerEncoder(), dnsmos.Dnsmos(), words.Recogniser(), shifts
+
+    def sound(self, folder):
+        means, _, _ = dnsmos.folder_opinions(self.opinions, folder, self.shifts)
+        hnr, cpps = blur.sharpness(clips_of(folder))
+        return {"dnsmos": float(means[2]), "p808": float(means[3]), "hnr_db": hnr, "cpps_db": cpps}
+
+    def words(self, folder):
+        found = words.misheard(self.recogniser, folder)
+        return {"words_misheard": 100 * found.wrong / found.words, "words": found.words, "wrong": found.wrong, "stretched": found.stretched, "made_up": found.made_up}
+
+    def speaker_of(self, folder):
+        return speaker.Speaker(self.encoder, clips_of(folder))
+
+    def of(self, folder):
+        """The rows of one speaker."""
+        target = self.speaker_of(folder / "target")
+        new = folder / "new"
+        spoken = new if new.is_dir() else folder
+        rows = {"recordings": self.speaker_of(folder / "same-speaker").against(target) | self.sound(folder / "target")}
+        if spoken == folder:
+            rows["recordings"] |= self.words(folder / "target")
+        for name in ("base", "clone"):
+            rows[name] = self.speaker_of(spoken / name).against(target) | self.sound(spoken / name) | self.words(spoken / name)
+        if (folder / "own-prosody").is_dir():
+            rows["clone, own prosody"] = self.speaker_of(folder / "own-prosody").against(target) | self.sound(folder / "own-prosody")
+        return rows
+
+
+def clips_of(folder):
+    return [audio.read(path) for path in audio.files(folder)]
 
 
 def show(name, rows):
-    print(f"\n{name}\n\n| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
+    print(f"\n{name}\n\n| | {' | '.join(HEADINGS)} |\n|---|{'---|' * len(COLUMNS)}", flush=True)
     for row, figures in rows.items():
-        cells = [" / ".join(format(part[column], shape) for part in figures.values() if column in part) for column, shape in COLUMNS.items()]
-        print(f"| {row} | {' | '.join(cells)} |")
+        cells = [format(figures[column], form) if column in figures else "" for column, form in COLUMNS.items()]
+        print(f"| {row} | {' | '.join(cells)} |", flush=True)
 
 
-def main(root, *more):
-    encoder, network = speaker.SpeakerEncoder().eval(), dnsmos.network()
-    folders = [folder for folder in sorted(pathlib.Path(root).iterdir()) if (folder / "target").is_dir()]
+def mean(speakers):
+    """Means over speakers, of figures that all of them have. Errors of pitch are means of their absolute values: one too high does not make up for one too low."""
+    rows = {}
+    for row in set.intersection(*(set(rows) for rows in speakers)):
+        figures = [rows[row] for rows in speakers]
+        value = lambda key: np.mean([abs(one[key]) if key.endswith("_error") else one[key] for one in figures])
+        rows[row] = {key: float(value(key)) for key in set.intersection(*map(set, figures))}
+        rows[row]["least_similarity"] = min(one["similarity"] for one in figures)
+    return {row: rows[row] for row in speakers[0] if row in rows}
+
+
+def in_order(roots):
+    """The folders of speakers: those who confirm, then those who choose."""
+    folders = [folder for root in roots for folder in sorted(pathlib.Path(root).iterdir()) if (folder / "target").is_dir()]
+    confirm = sorted((folder for folder in folders if folder.name in CONFIRM), key=lambda folder: CONFIRM.index(folder.name))
+    return confirm, [folder for folder in folders if folder.name not in CONFIRM]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--shifts", type=int, default=dnsmos.SHIFTS)
+    given = parser.parse_args()
+    evaluators = Evaluators(given.shifts)
     found = {}
-    for folder in folders:
-        found[folder.name] = evaluate_all(folder, encoder, network)
-        show(folder.name, found[folder.name])
-    names = set.intersection(*(set(rows) for rows in found.values()))
-    means = {}
-    for row in [name for name in next(iter(found.values())) if name in names]:
-        parts = found[next(iter(found))][row]
-        means[row] = {part: {key: float(np.mean([rows[row][part][key] for rows in found.values()])) for key in parts[part]} for part in parts}
-    show(f"mean of {len(found)}", means)
-    if more:
-        pathlib.Path(more[1]).write_text(json.dumps(found | {"mean": means}, indent=2))
+    for role, folders in zip(("confirm", "choose"), in_order(given.folders)):
+        if not folders:
+            continue
+        found[role] = {}
+        for folder in folders:
+            found[role][folder.name] = evaluators.of(folder)
+            show(f"{folder.name} ({role}s)", found[role][folder.name])
+        means = mean(list(found[role].values()))
+        show(f"mean of {len(folders)} who {role}", means)
+        print(f"\nleast similarity of a clone: {means['clone']['least_similarity']:.3f}")
+        found[role]["mean"] = means
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:]) if len(sys.argv) in (2, 4) else sys.exit(__doc__)
+    main()

@@ -18,7 +18,7 @@ mod vocoder;
 #[doc(hidden)]
 pub mod import;
 
-mod clone;
+mod fine_tune;
 
 #[doc(hidden)]
 pub mod evaluate;

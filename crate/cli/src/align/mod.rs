@@ -1,4 +1,4 @@
 //! Training of the phone recogniser, whose posteriors the forced aligner reads.
 
-pub mod train_aligner;
+pub mod from_files;
 pub mod training;

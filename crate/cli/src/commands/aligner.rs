@@ -14,7 +14,7 @@ use super::{
     output::{self, Made},
 };
 use crate::{
-    align::{train_aligner::AlignerConfig, training::RecogniserConfig},
+    align::{from_files::AlignerConfig, training::RecogniserConfig},
     corpus::{Labels, Recording, label, layouts},
 };
 use ownvoice::{
@@ -63,7 +63,7 @@ pub fn train_aligner(arguments: &TrainArguments, console: &Console) -> Result<()
         recogniser: RecogniserConfig { steps, batch, seed, ..RecogniserConfig::default() },
         device: device.open()?,
     };
-    crate::align::train_aligner::train_aligner(&config, console)?;
+    crate::align::from_files::train_aligner(&config, console)?;
     console.result(&json!({"path": config.out}), config.out.display());
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::{
     device::{DeviceArguments, PlanArguments},
     output::{self, Made},
 };
-use crate::clone::{learn, read_clips};
+use crate::fine_tune::{fine_tune, read_clips};
 use ownvoice::{
     Result,
     clone::options::{AdvancedCloneOptions, CloneOptions},
@@ -81,7 +81,7 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         ..CloneOptions::default()
     };
     console.note(&format!("aligning {} clips", clips.len()));
-    let voice = learn(&base, &clips, options, console)?;
+    let voice = fine_tune(&base, &clips, options, console)?;
     let bytes = voice.save()?;
     files::write(&arguments.out, &bytes)?;
     let mut text = format!(

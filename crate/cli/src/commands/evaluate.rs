@@ -10,11 +10,11 @@ use super::{
     output::{self, Made},
 };
 use crate::{
-    clone::read_clips,
     evaluate::{
         faults::Fault, measure::speaker_verifier, measured::Measured, report::Evaluation,
         sentences::HARD_SENTENCES, wavs::write_wavs,
     },
+    fine_tune::read_clips,
 };
 use ownvoice::{
     Result,

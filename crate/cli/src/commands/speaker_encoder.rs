@@ -14,7 +14,7 @@ use super::{
 use crate::{
     learn::hyperparameters::Hyperparameters,
     speaker_encoder::{
-        train_speaker_encoder::{SpeakerEncoderConfig, Verification},
+        from_files::{SpeakerEncoderConfig, Verification},
         verifier::SpeakerVerifier,
     },
 };
@@ -58,7 +58,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> R
         resume: *resume,
         run: run.clone().unwrap_or_else(|| out.with_extension("run")),
     };
-    print(&crate::speaker_encoder::train_speaker_encoder::train_speaker_encoder(&config, console)?, console);
+    print(&crate::speaker_encoder::from_files::train_speaker_encoder(&config, console)?, console);
     Ok(())
 }
 
@@ -78,7 +78,7 @@ pub struct VerifyArguments {
 pub fn verify_speakers(arguments: &VerifyArguments, console: &Console) -> Result<()> {
     let verifier = SpeakerVerifier::load(&files::read(&arguments.encoder)?)?;
     let Verification { speakers, trials, equal_error_rate, same_speaker, other_speakers } =
-        crate::speaker_encoder::train_speaker_encoder::verify(&verifier, &arguments.corpus)?;
+        crate::speaker_encoder::from_files::verify(&verifier, &arguments.corpus)?;
     let json = json!({
         "speakers": speakers,
         "pairs": trials,

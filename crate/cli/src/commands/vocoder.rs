@@ -18,7 +18,7 @@ use super::{
 use crate::{
     evaluate::{Difference, difference},
     learn::hyperparameters::{Hyperparameters, RunConfig},
-    vocoder::train_vocoder::TrainVocoderConfig,
+    vocoder::from_files::TrainVocoderConfig,
 };
 use burn_fused::{ComputePlan, ranks::Ranks};
 use ownvoice::{
@@ -79,7 +79,7 @@ pub struct TrainVocoderArguments {
 pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Weights, console)?;
     let trained = arguments.ranks.train(arguments.device, ranks, console, |ranks, device, report| {
-        crate::vocoder::train_vocoder::train_vocoder(&config(arguments, ranks, device)?, report)
+        crate::vocoder::from_files::train_vocoder(&config(arguments, ranks, device)?, report)
     })?;
     print(&trained, console);
     Ok(())

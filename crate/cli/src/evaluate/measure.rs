@@ -11,15 +11,15 @@ use super::{
     wavs::{origin, write_clips, write_new_sentences, write_wavs},
 };
 use crate::{
-    clone::{learn, read_clips},
     corpus::{
         HELD_OUT, PERTURBED,
         make_people::PersonSummary,
         make_perturbed,
         people::{PEOPLE, Role},
     },
+    fine_tune::{fine_tune, read_clips},
     learn::hyperparameters::Hyperparameters,
-    speaker_encoder::{train_speaker_encoder::verify, verifier::SpeakerVerifier},
+    speaker_encoder::{from_files::verify, verifier::SpeakerVerifier},
 };
 use ownvoice::{
     Error, Result,
@@ -143,7 +143,7 @@ fn measure_clone(
     let sentences = SENTENCES.min((clips.len() - minute).max(clips.len() / 4));
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, sentences))?;
     clips.truncate(minute.min(evaluation.others.len())); // What is spoken again is never trained on.
-    let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, report)?;
+    let voice = fine_tune(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, report)?;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);

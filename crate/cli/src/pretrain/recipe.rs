@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::base::{ALIGNER, PretrainConfig, WEIGHTS, pretrain};
 use crate::{
     align::{
-        train_aligner::{AlignerConfig, train_aligner},
+        from_files::{AlignerConfig, train_aligner},
         training::RecogniserConfig,
     },
     corpus::{
@@ -21,8 +21,8 @@ use crate::{
     },
     evaluate::measure::{MeasureConfig, measure},
     learn::hyperparameters::{Hyperparameters, RunConfig},
-    speaker_encoder::train_speaker_encoder::{SpeakerEncoderConfig, train_speaker_encoder},
-    vocoder::train_vocoder::{TrainVocoderConfig, train_vocoder},
+    speaker_encoder::from_files::{SpeakerEncoderConfig, train_speaker_encoder},
+    vocoder::from_files::{TrainVocoderConfig, train_vocoder},
 };
 use ownvoice::{
     Error, Result, files,

@@ -1,7 +1,7 @@
 //! The speaker encoder (x-vector): network, verification, augmentation and training.
 
 pub(crate) mod augment;
+pub(crate) mod from_files;
 pub(crate) mod network;
-pub(crate) mod train_speaker_encoder;
 pub(crate) mod training;
 pub mod verifier;

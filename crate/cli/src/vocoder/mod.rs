@@ -2,6 +2,6 @@
 
 mod batch;
 mod dataset;
+pub mod from_files;
 mod spectra;
-pub mod train_vocoder;
 pub mod training;

@@ -1,4 +1,4 @@
-//! The update on GPUs: two dispatches a parameter.
+//! The update on GPUs: two dispatches for each parameter and one for the clipping of all.
 
 use burn::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
@@ -10,6 +10,7 @@ use burn_cubecl::{
 use super::ops::{AdamOps, GROW_AFTER, MAX_SCALE, PARTS, Settings};
 use crate::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
+/// Computes the partial sums of squares of one gradient. Each workgroup writes one sum.
 #[cube(launch_unchecked)]
 fn squares_kernel(gradient: &[f32], parts: &mut [f32], count: u32, first: u32) {
     let mut at = ABSOLUTE_POS;
@@ -24,8 +25,8 @@ fn squares_kernel(gradient: &[f32], parts: &mut [f32], count: u32, first: u32) {
     }
 }
 
-/// One thread's work, but on the device: nothing has to be read back. Exponents are compared as bits, since a compiler of shaders may take it
-/// that all numbers are finite.
+/// Computes [`AdamOps::clip`] in a single thread; on the device it needs no readback. Non-finite values are recognised by the bits of their exponents, since
+/// shader compilers may assume that all values are finite.
 #[cube(launch_unchecked)]
 fn clip_kernel(
     squared_norm: &[f32],
@@ -62,6 +63,7 @@ fn clip_kernel(
     new_scaling[2] = overflows;
 }
 
+/// Updates one parameter and its moments.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn update_kernel(
@@ -101,13 +103,13 @@ fn update_kernel(
 
 impl AdamOps for CubeBackend {
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self> {
-        // In place: nobody else holds the sums while they are gathered.
+        // The sums are written in place, since no other tensor shares their buffer.
         let parts = into_contiguous(parts);
         let count = gradient.shape().num_elements();
         let client = gradient.client.clone();
-        // Small parameters leave most of their sums at zero.
+        // Small parameters need fewer than `PARTS` workgroups; the other sums stay zero.
         let cubes = CubeCount::Static(count.div_ceil(THREADS).min(PARTS) as u32, 1, 1);
-        // SAFETY: reads stop at `count`; each workgroup writes its own sum.
+        // SAFETY: The kernel reads below `count`, and each workgroup writes only its own sum.
         unsafe {
             squares_kernel::launch_unchecked(
                 &client,
@@ -130,7 +132,7 @@ impl AdamOps for CubeBackend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let (factor, new_scaling) = (empty(&scaling, [1]), empty_like(&scaling));
         let client = scaling.client.clone();
-        // SAFETY: one thread reads and writes the first values of its tensors.
+        // SAFETY: A single thread accesses only values inside its tensors.
         unsafe {
             clip_kernel::launch_unchecked(
                 &client,
@@ -160,7 +162,7 @@ impl AdamOps for CubeBackend {
             (empty_like(&parameter), empty_like(&first), empty_like(&second));
         let count = parameter.shape().num_elements();
         let client = parameter.client.clone();
-        // SAFETY: indices stop at `count`, which all of them hold.
+        // SAFETY: The indices are below `count`, and each tensor has `count` values.
         unsafe {
             update_kernel::launch_unchecked(
                 &client,

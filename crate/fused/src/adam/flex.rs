@@ -5,7 +5,7 @@ use burn::backend::{Flex, tensor::FloatTensor};
 use super::ops::{AdamOps, GROW_AFTER, MAX_SCALE, PARTS, SCALING, Settings};
 use crate::flex::{contiguous, dims, for_each, tensor, values, values_mut};
 
-/// Values that one core updates at a time.
+/// The number of values that a core updates at a time.
 const PIECE: usize = 1 << 16;
 
 impl AdamOps for Flex {
@@ -16,7 +16,8 @@ impl AdamOps for Flex {
         let mut of_pieces = vec![[0.0; PARTS]; pieces.len()];
         for_each(pieces.zip(&mut of_pieces).collect(), |(piece, sums)| {
             pulp::Arch::new().dispatch(|| {
-                // As many sums as a few registers hold: neither one after the other, nor losing small squares in a large sum.
+                // `PARTS` sums fit a few vector registers. A single sum would be slower, since each addition waits for the one before, and less accurate, since
+                // small squares are lost to rounding in a large sum.
                 for chunk in piece.chunks(PARTS) {
                     for (sum, value) in sums.iter_mut().zip(chunk) {
                         *sum += value * value;
@@ -62,7 +63,7 @@ impl AdamOps for Flex {
         let [parameter, gradient, mut first, mut second] =
             [parameter, gradient, first, second].map(contiguous);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
-        // Somebody holds the parameter still: changed in place it would be copied first.
+        // The caller still holds the parameter, so that an update in place would copy it first.
         let mut moved = Box::new_uninit_slice(values(&parameter).len());
         let work = moved
             .chunks_mut(PIECE)
@@ -82,7 +83,7 @@ impl AdamOps for Flex {
                 }
             });
         });
-        // SAFETY: the other tensors have as many values, and all were written.
+        // SAFETY: All tensors have the same number of values, so that the loop has written every value.
         let moved = unsafe { moved.assume_init() }.into_vec();
         (tensor(moved, dims(&parameter)), first, second)
     }

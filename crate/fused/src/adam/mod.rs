@@ -1,5 +1,7 @@
-//! AdamW with global-norm clipping over named parameters (Loshchilov & Hutter 2019), and loss scaling for mixed precision (Micikevicius et al.
-//! 2018). Nothing is read back: norm, scale and the count of overflows stay on the device.
+//! AdamW (Loshchilov & Hutter 2019) with global-norm clipping, and loss scaling for mixed precision (Micikevicius et al. 2018).
+//!
+//! The optimizer state is kept by parameter path. The norm, the loss scale and the number of overflows stay on the device, so that an update needs no readback.
+//! `plain` is the reference of the fused operations.
 
 #[cfg(feature = "cube")]
 mod cube;
@@ -21,26 +23,27 @@ pub use ops::SCALING;
 use ops::{AdamOps, PARTS, Settings};
 use std::collections::BTreeMap;
 
+/// The hyperparameters of [`Adam`].
 #[derive(Debug, Clone)]
 pub struct AdamConfig {
     pub beta_1: f32,
     pub beta_2: f32,
     pub epsilon: f32,
     pub weight_decay: f32,
-    /// The gradient of all parameters together is scaled down to this norm.
+    /// The largest norm of the gradients of all parameters together. Larger gradients are scaled down to it.
     pub clip_norm: f32,
-    /// Of what the gradients come from: half precision needs a scaled loss.
+    /// The precision of the backward pass. [`Precision::Mixed`] scales the loss.
     pub precision: Precision,
-    /// What that loss is multiplied by at first.
+    /// The initial loss scale in mixed precision.
     pub first_scale: f32,
-    /// By plain tensor operations and not by the fused ones.
+    /// Whether updates use plain tensor operations in place of the fused ones.
     pub plain: bool,
-    /// Whose faults are planted in it; no training has any.
+    /// The scope whose planted faults apply to the update. Only tests and drills plant faults.
     pub scope: Scope,
 }
 
 impl AdamConfig {
-    /// As the plan of a model's scope has it.
+    /// Returns the configuration for the precision and the plain operations of a scope's plan.
     pub fn from_scope(scope: &Scope) -> Self {
         let plan = scope.plan();
         let (precision, plain) = (plan.precision, plan.plain.contains(&Operation::Adam));
@@ -64,38 +67,41 @@ impl Default for AdamConfig {
     }
 }
 
-/// First and second moment of one parameter, flattened.
+/// The first and second moments of one parameter, flattened.
 #[derive(Debug, Clone)]
 pub struct Moments {
     pub first: Tensor<1>,
     pub second: Tensor<1>,
 }
 
+/// The AdamW optimizer with its state.
 #[derive(Debug, Clone)]
 pub struct Adam {
     config: AdamConfig,
-    /// Updates made.
+    /// The number of updates so far.
     pub updates: usize,
-    /// By the parameter's path in the module.
+    /// The moments by parameter path.
     pub moments: BTreeMap<String, Moments>,
-    /// `[SCALING]`, once there is a device to keep it on.
+    /// The state of loss scaling, `[SCALING]`. `None` before the first use, when the device is still unknown.
     pub scaling: Option<Tensor<1>>,
 }
 
-/// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
+/// The default initial loss scale. Gradients of a mean over the frames of a batch are about 1e-5, and the smallest positive f16 is 6e-8.
 pub const FIRST_SCALE: f32 = 4096.0;
 
 impl Adam {
+    /// Returns an optimizer before its first update.
     pub fn new(config: AdamConfig) -> Self {
         Self { config, updates: 0, moments: BTreeMap::new(), scaling: None }
     }
 
+    /// Returns the state of loss scaling, `[SCALING]`, and initialises it on first use.
     fn scaling(&mut self, device: &Device) -> Tensor<1> {
         let first = if self.config.precision == Precision::Mixed { self.config.first_scale } else { 1.0 };
         self.scaling.get_or_insert_with(|| Tensor::from_floats([first, 0.0, 0.0], device)).clone()
     }
 
-    /// The loss whose gradients [`Self::step`] is to be given, `[1]`.
+    /// Multiplies a loss, `[1]`, by the loss scale. [`Self::step`] expects the gradients of the result.
     pub fn scaled(&mut self, loss: Tensor<1>) -> Tensor<1> {
         match self.config.precision {
             Precision::F32 => loss,
@@ -106,12 +112,12 @@ impl Adam {
         }
     }
 
-    /// Updates left out because the gradients were no numbers, `[1]`, on the device.
+    /// Returns the number of updates skipped because of non-finite gradients, `[1]`, on the device.
     pub fn overflows(&mut self, device: &Device) -> Tensor<1> {
         self.scaling(device).slice([SCALING - 1..SCALING])
     }
 
-    /// One update of every parameter that has a gradient, unless one of these is no number. `rate` gives each path its learning rate.
+    /// Updates every parameter that has a gradient. The update is skipped if any gradient is non-finite. `rate` returns the learning rate of a parameter path.
     pub fn step<M: Module>(&mut self, module: M, gradients: &Gradients, rate: impl Fn(&str) -> f64) -> M {
         self.updates += 1;
         let mut found = Vec::new();
@@ -140,11 +146,11 @@ impl Adam {
     }
 }
 
-/// Updates each parameter in place, for which it takes the parameter's values: nothing else may hold them.
+/// A mapper that updates each parameter. It takes the values out of the parameter, so that they can be updated in place if nothing else holds them.
 struct Update<'a, R> {
     adam: &'a mut Adam,
     gradients: &'a Gradients,
-    /// What [`AdamOps::clip`] made, `[1]`.
+    /// The factor of all gradients from [`AdamOps::clip`], `[1]`.
     factor: Tensor<1>,
     rate: R,
     path: Vec<String>,
@@ -199,7 +205,7 @@ mod tests {
 
     #[test]
     fn first_step_moves_each_weight_by_the_rate() {
-        // Adam's first step is the rate times the gradient's sign, whatever its size.
+        // The first step of Adam is the learning rate times the sign of the gradient, independent of its magnitude.
         let device = Device::flex().autodiff();
         let mut layer: Linear = LinearConfig::new(2, 1).with_bias(false).init(&device);
         layer.weight = Param::from_tensor(Tensor::from_floats([[1.0], [1.0]], &device));
@@ -257,7 +263,7 @@ mod tests {
         assert_eq!(scaling(&mixed), [FIRST_SCALE, 0.0, 1.0]);
     }
 
-    /// Fused and plain: clipped or not, over 50 updates with a scale that halves and doubles.
+    /// Compares fused and plain updates, with and without clipping, while an overflow halves the loss scale and 50 updates without one double it.
     #[test]
     fn the_plain_update_is_the_fused_one() {
         let device = Device::flex().autodiff();

@@ -1,36 +1,41 @@
-//! The update of one parameter as backend operations: one pass over its values.
+//! The update of one parameter as backend operations, each of which takes one pass over its values.
 
 use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 
-/// Partial sums that a parameter has in the norm of all.
+/// The number of partial sums of squares of each parameter. The global norm is the root of the sum over all parameters.
 pub const PARTS: usize = 64;
 
-/// Scalars of an update. `rate` includes both bias corrections of Adam.
+/// The scalars of an update.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
+    /// The learning rate, which includes both bias corrections of Adam.
     pub rate: f32,
-    /// Factor of weight decay on each weight.
+    /// The factor by which weight decay multiplies each weight.
     pub kept: f32,
     pub beta_1: f32,
     pub beta_2: f32,
     pub epsilon: f32,
 }
 
-/// Values that loss scaling keeps on the device: by what the loss is multiplied, updates since that last changed, and updates left out because
-/// the gradients were no numbers.
+/// The number of values in the state of loss scaling: the loss scale, the number of updates since it last changed, and the number of updates skipped because of
+/// non-finite gradients.
 pub const SCALING: usize = 3;
-/// Updates without an overflow after which the loss scale doubles.
+/// The number of updates without an overflow after which the loss scale doubles.
 pub const GROW_AFTER: f32 = 50.0;
-/// Upper bound of the loss scale.
+/// The upper bound of the loss scale.
 pub const MAX_SCALE: f32 = 1_048_576.0;
 
+/// The operations of an update.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]
 pub trait AdamOps: Backend {
-    /// Puts a gradient's sums of squares among those of all parameters, zeros so far: `parts` is `[P * PARTS]`, and `place` counts parameters.
+    /// Writes the partial sums of squares of one gradient into `parts`, `[P * PARTS]` for P parameters, where they must be zero before. `place` is the index of the
+    /// parameter.
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self>;
 
-    /// By what all gradients are to be multiplied, `[1]`, so that their norm is `clip_norm` at most and the loss' scale is taken off again; zero
-    /// where they are no numbers. And the scaling after that, `[SCALING]`: with `grows`, overflows halve the scale and their absence doubles it.
+    /// Returns the factor of all gradients, `[1]`, and the next state of loss scaling, `[SCALING]`.
+    ///
+    /// The factor removes the loss scale and limits the norm to `clip_norm`. It is zero if the norm is non-finite. With `grows`, an overflow halves the loss scale,
+    /// and [`GROW_AFTER`] updates without one double it.
     ///
     /// * `squared_norm`: `[1]`
     /// * `scaling`:      `[SCALING]`
@@ -41,7 +46,7 @@ pub trait AdamOps: Backend {
         grows: bool,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 
-    /// The parameter and its moments after an update; as they were where `factor`, `[1]`, is zero. The others have as many values as the parameter.
+    /// Returns the parameter and its moments after an update, or unchanged if `factor`, `[1]`, is zero. Gradient and moments have as many values as the parameter.
     fn update(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,

@@ -1,4 +1,4 @@
-//! The update from plain tensor operations: the reference of [`super::ops::AdamOps`].
+//! The update by plain tensor operations: the reference of [`super::ops::AdamOps`].
 
 use burn::{module::Module, prelude::*, tensor::Gradients};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::weights::visit;
 
-/// The squared norm of the gradients of all parameters together, `[1]`.
+/// Returns the squared norm of the gradients of all parameters together, `[1]`.
 pub fn squared_norm<M: Module>(module: &M, gradients: &Gradients) -> Tensor<1> {
     let mut sums = Vec::new();
     visit(module, |_, parameter| {
@@ -17,7 +17,7 @@ pub fn squared_norm<M: Module>(module: &M, gradients: &Gradients) -> Tensor<1> {
     Tensor::cat(sums, 0).sum()
 }
 
-/// As [`super::ops::AdamOps::clip`]. Nothing is read back: every case is computed, and masks choose.
+/// Computes [`super::ops::AdamOps::clip`]. All cases are computed and selected by masks, so that no value is read back.
 pub fn clip(
     squared_norm: Tensor<1>,
     scaling: Tensor<1>,
@@ -43,7 +43,7 @@ pub fn clip(
     (factor, Tensor::cat(vec![halved.mask_where(finite, after), count, overflows], 0))
 }
 
-/// As [`super::ops::AdamOps::update`]. Where `factor` is zero the gradient is no number, and everything stays.
+/// Computes [`super::ops::AdamOps::update`]. If `factor` is zero the gradients are non-finite, and parameter and moments stay unchanged.
 pub fn update<const D: usize>(
     parameter: Tensor<D>,
     gradient: Tensor<D>,

@@ -1,4 +1,4 @@
-//! Clones a voice from a folder of clips.
+//! Reads the clips of a folder, and runs a fine-tuning on them to its end.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub fn read_clips(path: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
 }
 
 /// Fine-tunes a base to the end. Reports a note at each validation and at the end.
-pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Report) -> Result<Voice> {
+pub fn fine_tune(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Report) -> Result<Voice> {
     let mut tuner = FineTuner::start(base, clips, options)?;
     loop {
         let step = tuner.step()?;
