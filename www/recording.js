@@ -7,53 +7,53 @@ import { stopPlaying, togglePlaying } from "./shared/player.js";
 import { checkClip, currentPrompt, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { t } from "./strings.js";
 
-/** @import { Run } from "./shared/activity.js" */
+/** @import { Task } from "./shared/activity.js" */
 /** @import { Failure, Name, PageClip } from "./state.js" */
 
 /** The microphone's level, which changes too often to be part of the state. */
 export const live = { peaks: /** @type {number[]} */ ([]), levelDb: -100, peakDb: -100 };
 
-/** The run in which the microphone is open. @type {Run<Name> | null} */
-let microphoneRun = null;
+/** The task in which the microphone is open. @type {Task<Name> | null} */
+let microphoneTask = null;
 
 /** Starts a recording, or ends it. */
 export async function toggleRecording() {
   if (activity.current === "recording") return finishRecording();
   if (!mayRecord(state)) return;
-  if (microphoneRun?.to("recording")) return record(microphoneRun);
-  const run = activity.begin("opening");
-  if (!run) return;
-  microphoneRun = run;
-  run.onEnd(() => {
+  if (microphoneTask?.to("recording")) return record(microphoneTask);
+  const task = activity.begin("opening");
+  if (!task) return;
+  microphoneTask = task;
+  task.onEnd(() => {
     studio().microphone.close();
     Object.assign(live, { peaks: [], levelDb: -100, peakDb: -100 });
-    microphoneRun = null;
+    microphoneTask = null;
   });
   update({ microphoneError: null });
   try {
-    await studio().microphone.open(onLevel, microphoneLost, { signal: run.signal });
+    await studio().microphone.open(onLevel, microphoneLost, { signal: task.signal });
   } catch (error) {
-    return failed(run, error);
+    return failed(task, error);
   }
   prepareTraining();
-  if (run.to("recording")) record(run);
+  if (task.to("recording")) record(task);
 }
 
-/** @param {Run<Name>} run */
-function record(run) {
+/** @param {Task<Name>} task */
+function record(task) {
   try {
     studio().microphone.record();
     live.peaks = [];
     update({ microphoneError: null });
   } catch (error) {
-    failed(run, error);
+    failed(task, error);
   }
 }
 
-/** @param {Run<Name>} run @param {unknown} error */
-function failed(run, error) {
-  if (run.isOver) return;
-  run.end();
+/** @param {Task<Name>} task @param {unknown} error */
+function failed(task, error) {
+  if (task.isOver) return;
+  task.end();
   update({ microphoneError: /** @type {Failure} */ (error) });
 }
 
@@ -75,23 +75,23 @@ function onLevel(peakDb, levelDb) {
 }
 
 async function finishRecording() {
-  const run = microphoneRun;
+  const task = microphoneTask;
   const prompt = currentPrompt(state);
-  if (!run?.to("checking")) return;
+  if (!task?.to("checking")) return;
   /** @type {Omit<PageClip, "report" | "error">} */
   let clip;
   try {
     clip = { id: prompt.id, text: prompt.text, ...studio().microphone.stop() };
   } catch (error) {
-    return failed(run, error);
+    return failed(task, error);
   }
   const updateHere = updateUnlessDeleted();
   // Stored before it is checked, so that no recording is lost.
   await tryToStore(() => studio().storage?.put(clip));
   const checked = await checkClip(clip, "recording");
   updateHere({ recordings: new Map(state.recordings).set(prompt.id, checked) });
-  if (studio().microphone.isOpen) run.to("listening");
-  else run.end();
+  if (studio().microphone.isOpen) task.to("listening");
+  else task.end();
 }
 
 /** Shows an error where something cannot be stored, and goes on. @param {() => Promise<void> | undefined} write */
@@ -117,7 +117,7 @@ async function microphoneLost() {
   update({ microphoneError: { code: "microphone-missing", message: t("read.lost") } });
 }
 
-export const closeMicrophone = () => microphoneRun?.end();
+export const closeMicrophone = () => microphoneTask?.end();
 
 export async function discard() {
   const prompt = currentPrompt(state);
@@ -145,8 +145,8 @@ export function playClip() {
 
 /** Changes between microphone and files. @param {"record" | "files"} source @returns {boolean} Whether it is allowed now. */
 export function chooseSource(source) {
-  const run = activity.begin("switching");
-  update({ source: run ? source : state.source });
-  run?.end();
-  return run !== null;
+  const task = activity.begin("switching");
+  update({ source: task ? source : state.source });
+  task?.end();
+  return task !== null;
 }

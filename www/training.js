@@ -10,30 +10,30 @@ import { replaceVoice } from "./speaking.js";
 import { CONSENT, goodClips, initial, measureUsage, state, studio, unlessCancelled, update } from "./state.js";
 
 /** @import { Clip, CloneProgress, Consent, TrainingControls, Voice } from "./js/index.js" */
-/** @import { Run } from "./shared/activity.js" */
+/** @import { Task } from "./shared/activity.js" */
 /** @import { Failure, Name, State, Training } from "./state.js" */
 
 /** @param {Partial<Training>} change */
 const updateTraining = (change) => update({ training: { ...state.training, ...change } });
 
 /** @param {"clone" | "resume"} how */
-export const train = (how) => activity.perform("learning", (run) => learn(how, run));
+export const train = (how) => activity.perform("learning", (task) => learn(how, task));
 
-/** @param {"clone" | "resume"} how @param {Run<Name>} run */
-async function learn(how, run) {
-  const { signal, stopSignal } = run;
-  const onStep = (/** @type {CloneProgress} */ progress) => run.isOver || showProgress(progress);
+/** @param {"clone" | "resume"} how @param {Task<Name>} task */
+async function learn(how, task) {
+  const { signal, stopSignal } = task;
+  const onStep = (/** @type {CloneProgress} */ progress) => task.isOver || showProgress(progress);
   const options = { signal, stopSignal, onStep, preview: state.preview ?? undefined, pictures: true };
   // A resumed training continues its curve.
   const { losses, heldOut, resumable } = state.training;
   update({ training: { ...initial.training, ...(how === "resume" && { losses, heldOut, resumable }) } });
   const clips = goodClips(state);
-  run.onEnd(keepScreenOn());
+  task.onEnd(keepScreenOn());
   try {
     const voice = how === "resume" ? await studio().resume(options) : await studio().clone(clips, { ...options, consent: consent() });
-    if (run.isOver) return void voice.close();
+    if (task.isOver) return void voice.close();
     await replaceVoice(voice);
-    if (run.isOver) return;
+    if (task.isOver) return;
     updateTraining({ outcome: "done" });
     measureLikeness(voice, clips);
     measureUsage();
@@ -41,7 +41,7 @@ async function learn(how, run) {
     const failure = unlessCancelled(error);
     // What was stored before it failed can be resumed.
     const stored = failure && (await state.studio?.storage?.training().catch(() => null));
-    if (run.isOver) return;
+    if (task.isOver) return;
     // The page shows by itself that the engine has ended.
     updateTraining({ outcome: failure ? "none" : "cancelled", error: isLost(failure) ? null : failure, resumable: stored?.checkpoint ?? null });
     if (failure?.clip !== undefined) rejectClip(clips[failure.clip].id, failure);

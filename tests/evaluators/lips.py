@@ -22,9 +22,19 @@ from pesq import pesq
 from pocketsphinx import Decoder
 from pystoi import stoi
 
-import words
-
+SPOKEN = jiwer.Compose([jiwer.ToLowerCase(), jiwer.SubstituteRegexes({r"[^a-z' ]": " "}), jiwer.RemoveMultipleSpaces(), jiwer.Strip(), jiwer.ReduceToListOfListOfWords()])
 COLUMNS = {"words_misheard": ".1f", "slots_misheard": ".1f", "stoi": ".3f", "estoi": ".3f", "pesq": ".2f"}
+
+
+def recognise(recogniser, path):
+    samples, rate = soundfile.read(path, dtype="int16")
+    if rate != 16000 or samples.ndim != 1 or not len(samples):
+        sys.exit(f"{path}: 16 kHz, one channel and some samples are wanted")
+    recogniser.start_utt()
+    recogniser.process_raw(samples.tobytes(), full_utt=True)
+    recogniser.end_utt()
+    recognised = recogniser.hyp()
+    return recognised.hypstr if recognised else ""
 
 
 def slots(grammar, text):
@@ -47,8 +57,8 @@ def evaluate(folder, recorded, texts):
     # A decoder adapts to its input: each folder gets its own.
     grammar = folder.parent / "commands.gram"
     recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(grammar))
-    recognised = [words.recognise(recogniser, file) for file in files]
-    row = {"words_misheard": 100 * jiwer.process_words(texts, recognised, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer}
+    recognised = [recognise(recogniser, file) for file in files]
+    row = {"words_misheard": 100 * jiwer.process_words(texts, recognised, reference_transform=SPOKEN, hypothesis_transform=SPOKEN).wer}
     row["slots_misheard"] = slots_misheard(grammar.read_text(), texts, recognised)
     if folder != recorded:
         pairs = [(soundfile.read(recorded / file.name)[0], soundfile.read(file)[0]) for file in files]

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Activity } from "../../www/shared/activity.js";
 
-/** @import { Run } from "../../www/shared/activity.js" */
+/** @import { Task } from "../../www/shared/activity.js" */
 /** @typedef {"loading" | "failed" | "idle" | "opening" | "recording" | "learning"} Name */
 
 /** A machine that has loaded, and a log of its activities. */
@@ -20,33 +20,33 @@ function loaded() {
   return { activity, log };
 }
 
-test("a run passes through the activities that the table allows", () => {
+test("a task passes through the activities that the table allows", () => {
   const { activity, log } = loaded();
   assert.equal(activity.begin("recording"), null, "not from idle");
-  const run = /** @type {Run<Name>} */ (activity.begin("opening"));
-  assert.ok(run.to("recording") && run.to("recording"));
-  assert.equal(run.to("opening"), false);
-  run.end();
-  run.end();
-  assert.equal(run.to("learning"), false, "a run that has ended changes nothing");
+  const task = /** @type {Task<Name>} */ (activity.begin("opening"));
+  assert.ok(task.to("recording") && task.to("recording"));
+  assert.equal(task.to("opening"), false);
+  task.end();
+  task.end();
+  assert.equal(task.to("learning"), false, "a task that has ended changes nothing");
   assert.deepEqual(log, ["idle", "opening", "recording", "idle"]);
 });
 
-test("clean-ups are called once, the last first, where a run ends or another begins", () => {
+test("clean-ups are called once, the last first, where a task ends or another begins", () => {
   const { activity, log } = loaded();
-  const run = activity.begin("opening");
-  for (const name of ["first", "second"]) run?.onEnd(() => log.push(name));
+  const task = activity.begin("opening");
+  for (const name of ["first", "second"]) task?.onEnd(() => log.push(name));
   const next = activity.begin("learning");
   assert.deepEqual(log, ["idle", "opening", "second", "first", "learning"]);
-  assert.ok(run?.isOver && run.signal.aborted && !next?.isOver);
-  run.onEnd(() => log.push("late"));
-  assert.equal(log.at(-1), "late", "at once, where the run is over");
+  assert.ok(task?.isOver && task.signal.aborted && !next?.isOver);
+  task.onEnd(() => log.push("late"));
+  assert.equal(log.at(-1), "late", "at once, where the task is over");
 });
 
 test("work is refused, ends or fails, and the page is idle afterwards", async () => {
   const { activity } = loaded();
-  const finish = activity.perform("learning", async (run) => {
-    const stopped = new Promise((resolve) => run.stopSignal.addEventListener("abort", resolve));
+  const finish = activity.perform("learning", async (task) => {
+    const stopped = new Promise((resolve) => task.stopSignal.addEventListener("abort", resolve));
     assert.equal(await activity.perform("opening", () => assert.fail()), false, "not while another activity runs");
     await stopped;
   });
@@ -59,10 +59,10 @@ test("work is refused, ends or fails, and the page is idle afterwards", async ()
 test("cancelling waits for the work, ending does not", async () => {
   const { activity } = loaded();
   let isOver = false;
-  const work = activity.perform("learning", async (run) => {
-    await new Promise((resolve) => run.signal.addEventListener("abort", resolve));
+  const work = activity.perform("learning", async (task) => {
+    await new Promise((resolve) => task.signal.addEventListener("abort", resolve));
     await new Promise((resolve) => setTimeout(resolve, 5));
-    isOver = run.isOver;
+    isOver = task.isOver;
   });
   const returned = activity.cancel();
   assert.equal(activity.current, "learning");
@@ -75,7 +75,7 @@ test("cancelling waits for the work, ending does not", async () => {
 
 test("a page that has failed stays so", async () => {
   const { activity } = loaded();
-  await activity.perform("learning", (run) => run.to("failed"));
+  await activity.perform("learning", (task) => task.to("failed"));
   activity.end();
   assert.equal(activity.current, "failed");
   assert.equal(activity.begin("learning"), null);

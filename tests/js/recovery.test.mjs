@@ -66,7 +66,7 @@ describe("the restart policy", () => {
       assert.ok(policy.fail("worker-crashed", "cpu").restarts);
     }
     policy.completed();
-    policy.reach(3);
+    policy.setIteration(3);
     const restarts = [1, 2, 3, 4].map(() => {
       policy.completed();
       return policy.fail("worker-crashed", "cpu").restarts;
@@ -76,7 +76,7 @@ describe("the restart policy", () => {
   test("a training that gets past another checkpoint begins the count anew", () => {
     const policy = new RestartPolicy(25);
     for (let iteration = 30; iteration < 300; iteration += 25) {
-      policy.reach(iteration);
+      policy.setIteration(iteration);
       assert.ok(policy.fail("worker-crashed", "cpu").restarts, `${iteration}`);
     }
   });

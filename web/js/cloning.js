@@ -29,7 +29,7 @@ export async function train(connection, training, { onProgress, ...options }, co
   let interrupted = false;
   const report = (/** @type {WorkerProgress} */ progress) => {
     if (progress.status === "begun") return void (run = progress.run);
-    if (progress.status === "training") policy.reach(progress.iteration);
+    if (progress.status === "training") policy.setIteration(progress.iteration);
     onProgress?.(progress);
   };
   /** @param {Session} session @param {Training} [from] */
@@ -47,13 +47,13 @@ export async function train(connection, training, { onProgress, ...options }, co
     return checkpoint?.run === run ? start(session, { method: "resume", args: { pictures: training.args.pictures } }) : start(session);
   }
 
-  policy.reach(0);
+  policy.setIteration(0);
   try {
     for (;;) {
       const session = await connection.session(signal);
       try {
         const voice = await (interrupted ? resume(session) : start(session));
-        policy.reach(0);
+        policy.setIteration(0);
         policy.completed();
         return { session, ...voice };
       } catch (error) {
@@ -67,6 +67,6 @@ export async function train(connection, training, { onProgress, ...options }, co
     if (signal?.aborted && interrupted && run !== null) connection.call("discardTraining", { run }).catch(() => {});
     throw error;
   } finally {
-    policy.reach(0);
+    policy.setIteration(0);
   }
 }

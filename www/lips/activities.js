@@ -5,7 +5,7 @@ import { Activity } from "../shared/activity.js";
 import { stopPlaying } from "../shared/player.js";
 import { update } from "./state.js";
 
-/** @import { Run } from "../shared/activity.js" */
+/** @import { Task } from "../shared/activity.js" */
 /** @import { Failure, Name, State } from "./state.js" */
 
 /** @type {Activity<Name>} */
@@ -43,7 +43,7 @@ export function unlessCancelled(error) {
 
 /**
  * Does work as an activity. Returns whether it was allowed and has succeeded.
- * @param {Name} name @param {(run: Run<Name>) => Promise<void>} work @param {(failure: Failure | null) => Partial<State>} onFailure Changes of the state after a failure.
+ * @param {Name} name @param {(task: Task<Name>) => Promise<void>} work @param {(failure: Failure | null) => Partial<State>} onFailure Changes of the state after a failure.
  */
 export async function perform(name, work, onFailure) {
   try {

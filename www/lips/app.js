@@ -13,7 +13,7 @@ import { drawPicture, render, renderWave, translate } from "./render.js";
 import { OWN_VOICE, drawWith, state, update } from "./state.js";
 import { addVideos, forgetAll, learn, openVoice, recordTake, removeTake } from "./teaching.js";
 
-/** @import { Run } from "../shared/activity.js" */
+/** @import { Task } from "../shared/activity.js" */
 /** @import { Picture } from "./pictures.js" */
 /** @import { Face } from "./pkg/ownvoice_web_lips.js" */
 /** @import { Name } from "./state.js" */
@@ -31,26 +31,26 @@ async function addPicture(picture) {
   update({ faces: faces.length });
 }
 
-/** Takes a video, then speaks it. @param {"opening" | "reading"} name @param {(run: Run<Name>) => Promise<void>} takeVideo */
+/** Takes a video, then speaks it. @param {"opening" | "reading"} name @param {(task: Task<Name>) => Promise<void>} takeVideo */
 async function speakVideo(name, takeVideo) {
   const noVideo = { faces: null, pictures: 0 };
-  const work = async (/** @type {Run<Name>} */ run) => {
+  const work = async (/** @type {Task<Name>} */ task) => {
     update({ ...noVideo, part: 0, isCameraLost: false, filmError: null, speakError: null, speech: null });
     faces = [];
     await call("clear", {});
-    await takeVideo(run);
+    await takeVideo(task);
   };
   // After a failure nothing of the video is left to be spoken.
   if (await perform(name, work, (filmError) => ({ ...noVideo, filmError }))) await speak();
 }
 
 const speakFilm = () =>
-  speakVideo("opening", async (run) => {
+  speakVideo("opening", async (task) => {
     /** @type {Promise<void>[]} */
     const added = [];
-    const end = await film(run, () => run.to("filming"), (picture) => {
+    const end = await film(task, () => task.to("filming"), (picture) => {
       const adding = addPicture(picture);
-      adding.catch(() => run.cancel());
+      adding.catch(() => task.cancel());
       added.push(adding);
     });
     await Promise.all(added);

@@ -17,7 +17,7 @@ let worker;
 
 /** Resolves when the page is ready, or shows why it could not start. */
 export const start = () =>
-  activity.perform("loading", async (run) => {
+  activity.perform("loading", async (task) => {
     const showProgress = loadingProgress();
     try {
       worker = new Remote(startWorker(workerUnderPolicy("lips/worker.js")).worker);
@@ -26,7 +26,7 @@ export const start = () =>
       worker.ended.then(fail);
     } catch (error) {
       update({ loadError: describe(error) });
-      run.to("failed");
+      task.to("failed");
     }
   });
 

@@ -10,7 +10,7 @@ import { record } from "./recorder.js";
 import { state, update } from "./state.js";
 import { shiftedBy } from "./stretch.js";
 
-/** @import { Run } from "../shared/activity.js" */
+/** @import { Task } from "../shared/activity.js" */
 /** @import { LeftOut, LipTake, LipTuning } from "./pkg/ownvoice_web_lips.js" */
 /** @import { Name, Take } from "./state.js" */
 
@@ -25,26 +25,26 @@ const PICTURES_PER_UNIT = 5;
 /** A learned voice takes a few megabytes. */
 const MAX_FILE_BYTES = 100e6;
 
-/** Does work that teaches. @param {Name} name @param {(run: Run<Name>) => Promise<void>} work */
+/** Does work that teaches. @param {Name} name @param {(task: Task<Name>) => Promise<void>} work */
 function teach(name, work) {
-  const begin = (/** @type {Run<Name>} */ run) => {
+  const begin = (/** @type {Task<Name>} */ task) => {
     update({ teachError: null, part: 0 });
-    return work(run);
+    return work(task);
   };
   return perform(name, begin, (teachError) => ({ teachError }));
 }
 
 export const recordTake = () =>
-  teach("asking", async (run) => {
-    run.onEnd(() => update({ recording: null }));
-    const video = await record(run, (recording) => {
-      run.to("recording");
+  teach("asking", async (task) => {
+    task.onEnd(() => update({ recording: null }));
+    const video = await record(task, (recording) => {
+      task.to("recording");
       update({ recording });
     });
     const number = state.recorded + 1;
     update({ recorded: number, recording: null });
-    run.to("taking");
-    await addTake(number, video, run.signal);
+    task.to("taking");
+    await addTake(number, video, task.signal);
   });
 
 /** @param {File[]} files */
@@ -135,10 +135,10 @@ function showProgress({ status, before, ...step }) {
 const adopt = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([bytes]) } });
 
 export const learn = () =>
-  teach("learning", async (run) => {
+  teach("learning", async (task) => {
     update({ step: null, heldOut: [] });
-    run.onEnd(keepScreenOn());
-    adopt(await call("train", {}, { signal: run.signal, stopSignal: run.stopSignal, onProgress: showProgress }));
+    task.onEnd(keepScreenOn());
+    adopt(await call("train", {}, { signal: task.signal, stopSignal: task.stopSignal, onProgress: showProgress }));
   });
 
 /** @param {File} file */

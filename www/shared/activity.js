@@ -1,24 +1,24 @@
-// What a page does: one activity at a time.
+// A state machine of what the page does: one activity at a time.
 //
-// A table names, for each activity, those that may follow it. Everything else is refused here, so that no handler has to check it. A piece of work (`Run`) may
-// pass through several activities, for example from opening the microphone to checking a recording. Its clean-ups are called when it ends, however it ends.
+// A table of transitions lists the activities that may follow each activity. All others are refused here, so that no handler has to check them. A task may pass
+// through several activities, for example from opening the microphone to checking a recording. Its clean-ups are called when it ends, also after an error.
 
-/** For each activity, those that may follow it. @template {string} Name @typedef {{ [name in Name]: readonly Name[] }} Transitions */
+/** The activities that may follow each activity. @template {string} Name @typedef {{ [name in Name]: readonly Name[] }} Transitions */
 
-/** @template {string} Name */
+/** The activity of a page, and the task that it belongs to. @template {string} Name */
 export class Activity {
   #transitions;
   #current;
   #idle;
   #onChange;
-  /** @type {Run<Name> | null} */
-  #run = null;
+  /** @type {Task<Name> | null} */
+  #task = null;
   /** The work of the last `perform`. @type {Promise<unknown>} */
   #work = Promise.resolve();
 
   /**
    * @param {Transitions<Name>} transitions
-   * @param {{ first: Name, idle: Name, onChange: (current: Name) => void }} options The activity to begin with, and the one that follows a run.
+   * @param {{ first: Name, idle: Name, onChange: (current: Name) => void }} options The activity to begin with, and the one that follows a task.
    */
   constructor(transitions, { first, idle, onChange }) {
     this.#transitions = transitions;
@@ -36,60 +36,60 @@ export class Activity {
     return this.#transitions[this.#current].includes(next);
   }
 
-  /** Begins a run and ends the one before it. Returns null where the table does not allow it. @param {Name} next @returns {Run<Name> | null} */
+  /** Begins a task and ends the one before it. Returns null where the table does not allow it. @param {Name} next @returns {Task<Name> | null} */
   begin(next) {
     if (!this.allows(next)) return null;
     this.#close();
-    /** @type {Run<Name>} */
-    const run = new Run((following) => {
-      if (run !== this.#run || (following !== undefined && following !== this.#current && !this.allows(following))) return false;
+    /** @type {Task<Name>} */
+    const task = new Task((following) => {
+      if (task !== this.#task || (following !== undefined && following !== this.#current && !this.allows(following))) return false;
       if (following === undefined) this.end();
       else this.#enter(following);
       return true;
     });
-    this.#run = run;
+    this.#task = task;
     this.#enter(next);
-    return run;
+    return task;
   }
 
   /**
-   * Does work in a run of its own. Returns false, and does nothing, where the table does not allow it; rejects where the work does.
-   * @param {Name} next @param {(run: Run<Name>) => unknown} work @returns {Promise<boolean>}
+   * Does work in a task of its own. Returns false, and does nothing, where the table does not allow it; rejects where the work does.
+   * @param {Name} next @param {(task: Task<Name>) => unknown} work @returns {Promise<boolean>}
    */
   async perform(next, work) {
-    const run = this.begin(next);
-    if (!run) return false;
-    const done = (async () => work(run))();
+    const task = this.begin(next);
+    if (!task) return false;
+    const done = (async () => work(task))();
     this.#work = done.catch(() => {}); // whoever called `perform` handles it
     try {
       await done;
       return true;
     } finally {
-      run.end();
+      task.end();
     }
   }
 
-  /** Asks the run to give up. @returns {Promise<unknown>} Resolves when the work of the last `perform` has returned. */
+  /** Asks the task to give up. @returns {Promise<unknown>} Resolves when the work of the last `perform` has returned. */
   cancel() {
-    this.#run?.cancel();
+    this.#task?.cancel();
     return this.#work;
   }
 
-  /** Asks the run to end with the result so far. */
+  /** Asks the task to end with the result so far. */
   stop() {
-    this.#run?.stop();
+    this.#task?.stop();
   }
 
-  /** Ends the run at once, whether or not its work has returned. An activity that the idle one may not follow stays. */
+  /** Ends the task at once, whether or not its work has returned. An activity that the idle one may not follow stays. */
   end() {
     this.#close();
     if (this.allows(this.#idle)) this.#enter(this.#idle);
   }
 
   #close() {
-    const run = this.#run;
-    this.#run = null;
-    run?.close();
+    const task = this.#task;
+    this.#task = null;
+    task?.close();
   }
 
   /** @param {Name} next */
@@ -100,11 +100,11 @@ export class Activity {
   }
 }
 
-/** What a page shows of its activity: both pages load first. @param {string} current @returns {"loading" | "ready" | "failed"} */
+/** Returns the phase that a page shows for an activity. @param {string} current @returns {"loading" | "ready" | "failed"} */
 export const phaseOf = (current) => (current === "failed" ? "failed" : current === "unloaded" || current === "loading" ? "loading" : "ready");
 
-/** A piece of work. @template {string} Name */
-export class Run {
+/** A task of the page: work that passes through one or more activities. @template {string} Name */
+export class Task {
   #cancelling = new AbortController();
   #stopping = new AbortController();
   #move;
@@ -112,12 +112,12 @@ export class Run {
   #cleanUps = [];
   #isOver = false;
 
-  /** @param {(next?: Name) => boolean} move Moves to another activity or, without one, ends this run. */
+  /** @param {(next?: Name) => boolean} move Moves to another activity or, without one, ends this task. */
   constructor(move) {
     this.#move = move;
   }
 
-  /** Aborted when the work is to be given up, and when the run has ended. */
+  /** Aborted when the work is to be given up, and when the task has ended. */
   get signal() {
     return this.#cancelling.signal;
   }
@@ -127,17 +127,17 @@ export class Run {
     return this.#stopping.signal;
   }
 
-  /** Whether the run has ended: what its work still finds out must not change the page. */
+  /** Whether the task has ended: what its work still finds out must not change the page. */
   get isOver() {
     return this.#isOver;
   }
 
-  /** Moves to the next activity of this work. Returns false where the run has ended or the table does not allow it. @param {Name} next */
+  /** Moves to the next activity of this work. Returns false where the task has ended or the table does not allow it. @param {Name} next */
   to(next) {
     return this.#move(next);
   }
 
-  /** @param {() => void} cleanUp Called once, when the run ends. */
+  /** @param {() => void} cleanUp Called once, when the task ends. */
   onEnd(cleanUp) {
     if (this.#isOver) cleanUp();
     else this.#cleanUps.push(cleanUp);
@@ -151,7 +151,7 @@ export class Run {
     this.#stopping.abort();
   }
 
-  /** Ends the run; the page is idle. A run that has ended is left alone. */
+  /** Ends the task; the page is idle. A task that has ended is left alone. */
   end() {
     this.#move();
   }

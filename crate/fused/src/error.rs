@@ -3,7 +3,7 @@
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, to match on, with the reason in words.
+/// An error, whose variant tells its kind and whose text tells the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -14,9 +14,9 @@ use burn::{
 #[derive(Debug, Clone, Copy)]
 pub enum Fill {
     Constant(f64),
-    /// Uniform between this bound and its negative.
+    /// A uniform distribution between the negative of this bound and the bound.
     Uniform(f64),
-    /// Normal with mean zero and this standard deviation.
+    /// A normal distribution with mean zero and this standard deviation.
     Normal(f64),
 }
 

@@ -54,7 +54,7 @@ pub struct Call {
     /// The precision the call was computed in, which may differ from the plan's.
     pub precision: Precision,
     pub attributes: Attributes,
-    /// Empty if the probe keeps outputs only.
+    /// The inputs by name. The list is empty if the probe keeps only outputs.
     pub inputs: Vec<(&'static str, Value)>,
     pub output: Value,
     /// Zeros that were added to the output, so that their gradient is that of the output. `None` without autodiff.

@@ -5,7 +5,7 @@
 //!
 //! - A [`Base`] is the pretrained model of many speakers, in a folder such as `models/base` of the project's repository.
 //! - A [`Clip`] is a recording and its text.
-//! - A [`FineTuner`] clones: it trains decoder, postnet and a speaker vector on a minute of clips, which takes about a minute on a few CPU cores.
+//! - A [`FineTuner`] clones: it trains decoder, postnet and a speaker embedding on a minute of clips, which takes about a minute on a few CPU cores.
 //! - A [`Voice`] is the result: its difference from the base, and a reference to the base. It speaks, and is saved as a file of about 3 MB.
 //!
 //! # From recordings to speech

@@ -104,7 +104,7 @@ fn pitch_options_do_not_change_durations() {
     let base = base();
     let mut voice = Voice::unadapted(&base);
     // An untrained model may predict only unvoiced frames, which have no pitch to change.
-    let width = base.model.pitch.as_ref().unwrap().readout_width();
+    let width = base.model.pitch.as_ref().unwrap().head_delta_width();
     voice.prosody.voicing_head_delta = HeadDelta::new([vec![0.0; width - 1], vec![8.0]].concat());
     let default = say(&voice, &SpeakOptions::default()).unwrap();
     for options in [

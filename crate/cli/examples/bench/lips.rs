@@ -1,4 +1,4 @@
-//! Benchmarks with `--lips`: the synthesis of speech from a silent video, and a training step of a model of lips.
+//! Benchmarks with `--lips`: the synthesis of speech from a silent video, and a training step of a lip-to-speech model.
 
 use std::{path::Path, time::Instant};
 

@@ -51,7 +51,7 @@ struct Arguments {
     device: DeviceArguments,
     #[command(flatten)]
     precision: PrecisionArguments,
-    /// Folder of a base of lips
+    /// Folder of a lip-to-speech base
     ///
     /// Synthesis from a drawn video and a training step of such a base are timed too; needs ffmpeg.
     #[arg(long)]

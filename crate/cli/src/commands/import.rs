@@ -24,7 +24,7 @@ use ownvoice::{
   ownvoice say --base models/nvidia --text \"Hello.\" --out hello.wav
   ownvoice import downloads/lips --out models/lips")]
 pub struct ImportArguments {
-    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt, or the folder of a base of lips
+    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt, or the folder of a lip-to-speech base
     from: PathBuf,
     /// Folder for the model, for `say --base` or `lips say --base`
     #[arg(long)]

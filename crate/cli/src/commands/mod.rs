@@ -74,7 +74,7 @@ enum Command {
     TrainVocoder(vocoder::TrainVocoderArguments),
     /// Train the encoder that distinguishes speakers; resumable
     TrainSpeakerEncoder(speaker_encoder::TrainArguments),
-    /// Import NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a base of lips
+    /// Import NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a lip-to-speech base
     Import(import::ImportArguments),
     /// Synthesise speech from silent videos of a face, and train the models for it; needs the program ffmpeg
     Lips(lips::LipsVerb),

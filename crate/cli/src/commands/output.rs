@@ -46,7 +46,7 @@ impl Made {
             Wav => "a WAV file",
             Png => "a PNG picture",
             Base => "a base",
-            LipBase => "a base of lips",
+            LipBase => "a lip-to-speech base",
             Attention => "an attention model",
             Corpus => "a corpus",
             People => "a corpus of people",

@@ -51,7 +51,7 @@ pub struct ProfileArguments {
     /// Use batch statistics, as in pretraining, instead of running statistics, as in cloning
     #[arg(long)]
     pretraining: bool,
-    /// Profile a model of lips instead of the base
+    /// Profile a lip-to-speech model instead of the base
     ///
     /// Whole steps are timed too, on noise or on features, and decoding on the device is compared with decoding step by step from the host.
     #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]

@@ -1,4 +1,4 @@
-//! `ownvoice profile --lips-preset`: the time of each module in a training step of a model of lips.
+//! `ownvoice profile --lips-preset`: the time of each module in a training step of a lip-to-speech model.
 
 use std::path::PathBuf;
 

@@ -33,7 +33,7 @@ impl Imported {
     pub fn read(path: &Path) -> Result<Self> {
         let checkpoint = Checkpoint::open(path)?;
         let config = checkpoint.config()?;
-        // Our attention memory ends with a speaker vector. Here it is a zero whose weights are zeros.
+        // Our attention memory ends with a speaker embedding. Here it is a zero whose weights are zeros.
         let mut weights = HostWeights::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
         for entry in table(config.encoder_layers, config.postnet_layers) {
             let (shape, values) = checkpoint.read(&entry.theirs)?;
@@ -74,7 +74,7 @@ fn transposed(shape: Vec<usize>, values: Vec<f32>) -> Values {
     (vec![inputs, outputs], transposed)
 }
 
-/// Appends a row of zeros, for the speaker vector.
+/// Appends a row of zeros, for the speaker embedding.
 fn with_speaker((mut shape, mut values): Values) -> Values {
     if let [inputs, outputs] = shape.as_mut_slice() {
         *inputs += 1;

@@ -6,7 +6,7 @@ pub enum Change {
     Same,
     /// The tensor is transposed from `[out, in]` to `[in, out]`.
     Transposed,
-    /// The tensor is transposed, and a row of zeros is appended for the speaker vector, which NVIDIA's attention memory lacks.
+    /// The tensor is transposed, and a row of zeros is appended for the speaker embedding, which NVIDIA's attention memory lacks.
     TransposedWithSpeaker,
     /// The weight of a convolution is permuted from `[Cout, Cin, K]` to `[K Cin, Cout]`.
     TapsSlowest,
@@ -33,7 +33,7 @@ pub fn convolution(part: &str, layer: usize) -> String {
     format!("{part}.convolutions.{layer}.0.conv.weight")
 }
 
-/// Returns the entries of all our parameters except the speaker vector.
+/// Returns the entries of all our parameters except the speaker embedding.
 pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
     use Change::{Minus, Plus, Same, TapsSlowest, Transposed, TransposedWithSpeaker};
     let mut table = vec![

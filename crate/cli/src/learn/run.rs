@@ -56,19 +56,21 @@ pub struct Run<'a, M: TrainableModel> {
     adam: Adam,
     run_config: &'a RunConfig,
     watch: Watch<M>,
-    /// The result of watching the latest step. The next exchange passes an error to the other ranks.
+    /// The result of watching the latest step. The next all-reduce passes an error to the other ranks.
     watched: Result<()>,
     /// The weights that the trained weights are averaged with at the end, and their share of the average.
     average: Option<(HostWeights, f32)>,
 }
 
 impl<'a, M: TrainableModel> Run<'a, M> {
-    /// Opens a run that starts from `blank`, which is on the run's device, or from the checkpoint.
-    pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
+    /// Opens a run that starts from the checkpoint, or from `initial` if there is none.
+    ///
+    /// * `initial`: a newly initialised model on the run's device
+    pub fn open(initial: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
-        let watch = Watch::open(&blank, run_config, run_config.resume)?;
+        let watch = Watch::open(&initial, run_config, run_config.resume)?;
         let mut run = Self {
-            model: blank,
+            model: initial,
             adam: Adam::new(AdamConfig::from_scope(&Scope::new(run_config.hyperparameters.compute.clone()))),
             run_config,
             watch,
@@ -107,7 +109,7 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         self.model = apply(self.model.clone(), averaged).expect("the model's own names and shapes");
     }
 
-    /// Returns a number that differs between models.
+    /// Returns a checksum of the weights, to verify that all ranks start from the same model.
     fn fingerprint(&self) -> f32 {
         let weights = collect(&self.model).into_values();
         weights.map(|weight| weight.values.abs().mean().into_scalar::<f32>()).sum()
@@ -148,15 +150,15 @@ impl<'a, M: TrainableModel> Run<'a, M> {
         let mut message = String::new();
         let begun = Instant::now();
         // Sums stay on the device, so that nothing is read back between two reports.
-        let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
-        let (mut sums, mut summed) = (blank.clone(), 0);
+        let zeros = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
+        let (mut sums, mut summed) = (zeros.clone(), 0);
         for step in self.step()..hyperparameters.steps {
             let losses;
             (self, losses) = self.one_step(step, loader, report)?;
             (sums, summed) = (sums + losses, summed + 1);
             report.progress(&Progress { done: step + 1, of: Some(hyperparameters.steps), message: &message });
             if (step + 1) % REPORT_EVERY == 0 {
-                let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(summed as f32);
+                let means = std::mem::replace(&mut sums, zeros.clone()).div_scalar(summed as f32);
                 summed = 0;
                 let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
                 if !means.iter().all(|mean| mean.is_finite()) {

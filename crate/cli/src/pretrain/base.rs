@@ -77,7 +77,7 @@ pub struct PretrainConfig {
     pub from: Option<PathBuf>,
     /// The share of the initial weights in the weights that are written, 0 to 1.
     pub average_weight: f32,
-    /// Whether a domain embedding is added to the speaker vectors of people, see [`super::domain_embedding`].
+    /// Whether a domain embedding is added to the speaker embeddings of people, see [`super::domain_embedding`].
     pub domain_embedding: bool,
     pub training: RunConfig,
 }

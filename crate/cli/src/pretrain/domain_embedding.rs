@@ -1,4 +1,4 @@
-//! A learned domain embedding for human speakers: one vector that a pretraining adds to the speaker vectors of people, but not to those of speech engines.
+//! A learned domain embedding for human speakers: one vector that a pretraining adds to the speaker embeddings of people, but not to those of speech engines.
 //!
 //! The embedding learns what recordings of people have in common, such as rooms and microphones, so that it is not learned in the row of each speaker. Machine
 //! translation tags synthetic sentences in the same way (Caswell et al. 2019, "Tagged back-translation"). During training, the embedding is the last row of the

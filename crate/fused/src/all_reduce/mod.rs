@@ -5,9 +5,9 @@ mod ops;
 
 use crate::ranks::Ranks;
 use burn::{backend::Dispatch, prelude::*};
-use ops::ExchangeOps;
+use ops::AllReduceOps;
 
-/// Returns the sum of `[N]` over all ranks. The gradient is the sum of the gradients of all ranks. If the exchange fails, the values are returned unchanged and
+/// Returns the sum of `[N]` over all ranks. The gradient is the sum of the gradients of all ranks. If the all-reduce fails, the values are returned unchanged and
 /// [`Ranks::check`] fails from then on.
 pub fn sum_over_ranks(values: Tensor<1>, ranks: &Ranks) -> Tensor<1> {
     Tensor::from_dispatch(Dispatch::sum_over_ranks(values.into_dispatch(), ranks.clone()))

@@ -13,26 +13,26 @@ use crate::ranks::Ranks;
 
 /// The sum over ranks.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
-pub trait ExchangeOps: Backend {
-    /// Returns the sum of `[N]` in f32 over all ranks. The devices compute it if they can exchange tensors, otherwise the host does.
+pub trait AllReduceOps: Backend {
+    /// Returns the sum of `[N]` in f32 over all ranks. The devices compute it if they can sum tensors among themselves, otherwise the host does.
     fn sum_over_ranks(values: FloatTensor<Self>, ranks: Ranks) -> FloatTensor<Self>;
 }
 
-impl ExchangeOps for Flex {
+impl AllReduceOps for Flex {
     fn sum_over_ranks(values: FloatTensor<Self>, ranks: Ranks) -> FloatTensor<Self> {
         sum_over_ranks::<Self>(values, &ranks)
     }
 }
 
 #[cfg(feature = "cube")]
-impl ExchangeOps for CubeBackend {
+impl AllReduceOps for CubeBackend {
     fn sum_over_ranks(values: FloatTensor<Self>, ranks: Ranks) -> FloatTensor<Self> {
         sum_over_ranks::<Self>(values, &ranks)
     }
 }
 
 fn sum_over_ranks<B: Backend>(values: FloatTensor<B>, ranks: &Ranks) -> FloatTensor<B> {
-    // A page has a single rank, so that the exchange between devices is left out of the WebAssembly.
+    // A page has a single rank, so that the all-reduce between devices is left out of the WebAssembly.
     #[cfg(not(target_arch = "wasm32"))]
     if let Some(devices) = ranks.devices() {
         ranks.count(values.shape().num_elements());

@@ -37,7 +37,7 @@ pub struct AttentionMemory {
     pub energy: Tensor<2>,
     /// The convolution over the weights of the step before and over the sum of all weights, `[2 K, A]`, taps slowest
     pub location: Tensor<2>,
-    /// How the steps are computed. All steps are recorded as one call, see [`AttentionMemory::scan`].
+    /// The precision, the faults and the probe of the steps. All steps are recorded as one call, see [`AttentionMemory::scan`].
     pub compute: Compute,
 }
 

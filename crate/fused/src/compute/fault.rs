@@ -70,7 +70,7 @@ impl FromStr for PlantedFault {
     }
 }
 
-/// What a planted fault does.
+/// The effect of a planted fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlantedFaultKind {

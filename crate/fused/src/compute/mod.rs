@@ -1,4 +1,5 @@
-//! How operations are computed, as data: which modules use half precision, which operations use their plain reference, and whether calls are recorded.
+//! The plan by which operations are computed: it selects the modules in half precision, the operations that use their plain reference, and whether calls are
+//! recorded.
 //!
 //! A model is given a [`ComputePlan`]; a [`Scope`] is the plan at the path of a module, and each layer holds the [`Compute`] of its own path. Nothing is global,
 //! so that two plans can run side by side.
@@ -20,10 +21,10 @@ use serde::{Deserialize, Serialize};
 /// Paths of the modules that use half precision by default, with all modules below them. The predictors are small and stay in single precision.
 const HALF: [&str; 3] = ["encoder", "decoder", "postnet"];
 
-/// As [`HALF`], for a vocoder. Its output layers predict log magnitudes over the whole dynamic range of speech and stay in single precision.
+/// Paths of the modules of a vocoder that use half precision by default. Its output layers predict log magnitudes over the whole dynamic range of speech and stay in single precision.
 const HALF_OF_VOCODER: [&str; 1] = ["blocks"];
 
-/// How the operations of a model are computed. A plan is part of the configuration of a run.
+/// A plan that selects how the operations of a model are computed. It is part of the configuration of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComputePlan {
@@ -141,7 +142,7 @@ impl Scope {
     }
 }
 
-/// How one module computes its operations. The operations are methods, each defined in its module: [`mod@crate::matmul`], [`crate::lstm`],
+/// The precision, the faults and the probe with which one module computes its operations. The operations are methods, each defined in its module: [`mod@crate::matmul`], [`crate::lstm`],
 /// [`crate::conv`], [`crate::patches`], [`crate::attention`] and [`crate::loss`].
 ///
 /// The default is single precision, fused and unrecorded.

@@ -41,7 +41,7 @@ pub struct ConvNorm {
     pub weight: Param<Tensor<2>>,
     pub norm: BatchNorm,
     taps: usize,
-    /// How its operations are computed.
+    /// The precision, the faults and the probe of its operations.
     #[module(skip)]
     compute: Compute,
     /// The ranks over whose batches the statistics are taken in training.
@@ -99,7 +99,7 @@ impl ConvNorm {
         activated.reshape([batch, steps, outputs])
     }
 
-    /// Normalises a shard `[N, C]` of the batch by the statistics of the whole batch (synchronised batch normalisation), with one exchange forward and one
+    /// Normalises a shard `[N, C]` of the batch by the statistics of the whole batch (synchronised batch normalisation), with one all-reduce forward and one
     /// backward.
     fn normalise_together(&self, input: Tensor<2>) -> Tensor<2> {
         let ([rows, channels], device) = (input.dims(), input.device());
@@ -145,7 +145,7 @@ impl ConvNorm {
 }
 
 impl Compute {
-    /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, recorded. The input is padded with zeros at both ends.
+    /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, and records the call. The input is padded with zeros at both ends.
     pub fn convolve(&self, input: Tensor<3>, weight: Tensor<2>, taps: usize) -> Tensor<3> {
         const CONVOLUTION: Operation = Operation::Convolution;
         let inputs =
@@ -162,7 +162,7 @@ impl Compute {
         self.record(CONVOLUTION, Attributes::Taps(taps), inputs, output)
     }
 
-    /// Normalises the columns of `[N, C]` by given statistics, scales, shifts and activates, recorded.
+    /// Normalises the columns of `[N, C]` by given statistics, scales, shifts and activates, and records the call.
     ///
     /// * `scale_and_shift`: gamma and beta, `[C]`
     /// * `statistics`:      mean and variance, `[C]`
@@ -202,7 +202,7 @@ impl Compute {
         self.record(NORMALISE, Attributes::Normalisation { epsilon, activation }, inputs, output)
     }
 
-    /// Activates each value, recorded.
+    /// Activates each value and records the call.
     pub fn activate(&self, input: Tensor<2>, activation: Activation) -> Tensor<2> {
         const ACTIVATE: Operation = Operation::Activate;
         if activation == Activation::None {
@@ -218,7 +218,7 @@ impl Compute {
         self.record(ACTIVATE, Attributes::Activation(activation), inputs, output)
     }
 
-    /// Computes [`unfold`], recorded.
+    /// Computes [`unfold`] and records the call.
     pub fn unfold(&self, input: Tensor<3>, taps: usize) -> Tensor<3> {
         const UNFOLD: Operation = Operation::Unfold;
         let inputs = self.inputs(|| [("input", Value::from_tensor(&input))]);

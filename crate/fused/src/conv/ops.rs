@@ -4,7 +4,7 @@ use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 
 use super::Activation;
 
-/// Unfolding, convolution, activation and normalisation.
+/// The operations of a convolution layer: unfolding, convolution, activation and normalisation.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait ConvOps: Backend {
     /// Concatenates the neighbours of each step: maps `[B, T, C]` to `[B, T, K C]`, in f32 or f16. The input is padded with zeros at both ends.

@@ -35,17 +35,17 @@ pub use options::ScanOptions;
 /// * `initial`:   `[B, 2H]`
 ///
 /// Returns the states `[T, B, 2H]`.
-pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
+pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, options: ScanOptions) -> Tensor<3> {
     if is_fused(&projected.device(), w_hh.dims()[0] <= MAX_GPU_HIDDEN) {
         let (states, _gates) = Dispatch::lstm_forward(
             projected.into_dispatch(),
             w_hh.into_dispatch(),
             initial.into_dispatch(),
-            scan,
+            options,
         );
         Tensor::from_dispatch(states)
     } else {
-        scan_with_tensors(projected, w_hh, initial, scan)
+        scan_with_tensors(projected, w_hh, initial, options)
     }
 }
 
@@ -54,7 +54,7 @@ pub fn scan_with_tensors(
     projected: Tensor<3>,
     w_hh: Tensor<2>,
     initial: Tensor<2>,
-    scan: ScanOptions,
+    options: ScanOptions,
 ) -> Tensor<3> {
     let [steps, batch, width] = projected.dims();
     let hidden_width = width / 4;
@@ -62,7 +62,7 @@ pub fn scan_with_tensors(
     let device = projected.device();
     let mut state = initial;
     let mut states = vec![None; steps];
-    let order: Vec<usize> = if scan.reverse { (0..steps).rev().collect() } else { (0..steps).collect() };
+    let order: Vec<usize> = if options.reverse { (0..steps).rev().collect() } else { (0..steps).collect() };
     for step in order {
         let [hidden, cell] = split_state(state.clone());
         let gates =
@@ -71,7 +71,7 @@ pub fn scan_with_tensors(
         let next_cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * tanh(gate(2));
         let next_hidden = sigmoid(gate(3)) * tanh(next_cell.clone());
         let next = Tensor::cat(vec![next_hidden, next_cell], 1);
-        state = match &scan.lengths {
+        state = match &options.lengths {
             None => next,
             Some(lengths) => {
                 let ended: Vec<bool> = lengths.iter().map(|&length| step >= length).collect();
@@ -86,13 +86,13 @@ pub fn scan_with_tensors(
 }
 
 impl Compute {
-    /// Computes [`scan`], recorded. All tensors are in f32; in mixed precision `w_hh` is rounded to f16.
+    /// Runs [`scan`] and records its inputs and outputs in the trace. All tensors are in f32; in mixed precision `w_hh` is rounded to f16.
     pub fn scan(
         &self,
         projected: Tensor<3>,
         w_hh: Tensor<2>,
         initial: Tensor<2>,
-        how: ScanOptions,
+        options: ScanOptions,
     ) -> Tensor<3> {
         const LSTM: Operation = Operation::Lstm;
         let inputs = self.inputs(|| {
@@ -102,13 +102,13 @@ impl Compute {
                 ("initial", Value::from_tensor(&initial)),
             ]
         });
-        let attributes = Attributes::Scan(how.clone());
+        let attributes = Attributes::Scan(options.clone());
         let states = if self.is_plain(LSTM) {
-            scan_with_tensors(projected, operand(w_hh, self.precision), initial, how)
+            scan_with_tensors(projected, operand(w_hh, self.precision), initial, options)
         } else {
             let projected = self.input(LSTM, "projected", projected);
             let w_hh = operand(self.input(LSTM, "w_hh", w_hh), self.precision);
-            scan(projected, w_hh, initial, how)
+            scan(projected, w_hh, initial, options)
         };
         self.record(LSTM, attributes, inputs, states)
     }
@@ -132,7 +132,7 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
-    /// How the input projection and the recurrence are computed.
+    /// The precision, the faults and the probe of the input projection and the recurrence.
     #[module(skip)]
     compute: Compute,
 }
@@ -152,17 +152,19 @@ impl Lstm {
         }
     }
 
-    /// Makes a layer of given tensors, which may be part of an autodiff graph, to compute recorded inputs again.
-    pub(crate) fn of(w_ih: Tensor<2>, w_hh: Tensor<2>, bias: Tensor<1>, compute: Compute) -> Self {
+    /// Returns a layer with the given weights, which may be part of an autodiff graph. It serves to compute recorded calls again.
+    pub(crate) fn from_tensors(w_ih: Tensor<2>, w_hh: Tensor<2>, bias: Tensor<1>, compute: Compute) -> Self {
         use burn::module::ParamId;
         let [w_ih, w_hh] = [w_ih, w_hh].map(|matrix| Param::initialized(ParamId::new(), matrix));
         Self { w_ih, w_hh, bias: Param::initialized(ParamId::new(), bias), compute }
     }
 
+    /// Sets how the layer computes.
     pub fn computing(self, scope: &Scope) -> Self {
         Self { compute: scope.compute(), ..self }
     }
 
+    /// Returns the number of hidden units.
     pub fn hidden_width(&self) -> usize {
         self.w_hh.dims()[0]
     }
@@ -178,34 +180,39 @@ impl Lstm {
     /// * `state`:  `[B, 2H]`
     ///
     /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
-    pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
+    pub fn forward(
+        &self,
+        inputs: Tensor<3>,
+        state: Tensor<2>,
+        options: ScanOptions,
+    ) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, input_width] = inputs.dims();
         let inputs = inputs.reshape([steps * batch, input_width]);
         let projected = self.compute.matmul(inputs, self.w_ih.val(), "w_ih");
-        self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
+        self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, options)
     }
 
-    /// Runs the layer over a sequence in which some inputs are the same at all steps.
+    /// Runs the layer over a sequence in which some inputs are constant over all steps.
     ///
-    /// * `inputs`: `[T, B, D - J]`
-    /// * `steady`: `[B, J]`
-    pub fn forward_beside(
+    /// * `inputs`:   `[T, B, D - J]`
+    /// * `constant`: `[B, J]`
+    pub fn forward_with_constant_inputs(
         &self,
         inputs: Tensor<3>,
-        steady: Tensor<2>,
+        constant: Tensor<2>,
         state: Tensor<2>,
-        how: ScanOptions,
+        options: ScanOptions,
     ) -> (Tensor<3>, Tensor<2>) {
-        self.run(self.compute.matmul_concat(inputs, steady, self.w_ih.val()), state, how)
+        self.run(self.compute.matmul_concat(inputs, constant, self.w_ih.val()), state, options)
     }
 
     /// Runs the layer on projected inputs without bias, `[T, B, 4H]`.
-    fn run(&self, projected: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
+    fn run(&self, projected: Tensor<3>, state: Tensor<2>, options: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
-        let last = if how.reverse { 0 } else { steps - 1 };
+        let last = if options.reverse { 0 } else { steps - 1 };
         let projected = projected + self.bias.val().unsqueeze();
-        let states = self.compute.scan(projected, self.w_hh.val(), state, how);
+        let states = self.compute.scan(projected, self.w_hh.val(), state, options);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)
     }
@@ -224,6 +231,7 @@ pub struct BiLstm {
 }
 
 impl BiLstm {
+    /// Sets how both directions compute.
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
             forward: self.forward.computing(&scope.at("forward")),
@@ -242,7 +250,7 @@ impl BiLstm {
     /// Runs both directions.
     ///
     /// * `inputs`:  `[B, L, D]`
-    /// * `lengths`: valid steps of each item
+    /// * `lengths`: the number of valid steps of each item
     ///
     /// Returns `[B, L, 2H]`. Values past the length of an item are finite and have no meaning.
     pub fn forward(&self, inputs: Tensor<3>, lengths: &[usize]) -> Tensor<3> {
@@ -250,8 +258,8 @@ impl BiLstm {
         let device = inputs.device();
         let time_major = inputs.swap_dims(0, 1);
         let run = |lstm: &Lstm, reverse| {
-            let how = ScanOptions { reverse, lengths: Some(lengths.to_vec()) };
-            lstm.forward(time_major.clone(), lstm.zero_state(batch, &device), how).0
+            let options = ScanOptions { reverse, lengths: Some(lengths.to_vec()) };
+            lstm.forward(time_major.clone(), lstm.zero_state(batch, &device), options).0
         };
         Tensor::cat(vec![run(&self.forward, false), run(&self.backward, true)], 2).swap_dims(0, 1)
     }
@@ -262,7 +270,7 @@ mod tests {
     use super::*;
     use burn::tensor::{Distribution, Tolerance};
 
-    fn check(steps: usize, batch: usize, width: usize, how: ScanOptions) {
+    fn check(steps: usize, batch: usize, width: usize, options: ScanOptions) {
         let device = Device::flex().autodiff();
         device.seed(7);
         let random =
@@ -272,7 +280,7 @@ mod tests {
         let initial = random([1, batch, 2 * width]).squeeze_dim::<2>(0).detach().require_grad();
         let weights = random([steps, batch, 2 * width]);
         let run = |op: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>| {
-            let states = op(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
+            let states = op(projected.clone(), w_hh.clone(), initial.clone(), options.clone());
             let grads = (states.clone() * weights.clone()).sum().backward();
             let of = |values: Option<Tensor<2>>| values.unwrap().into_data();
             (

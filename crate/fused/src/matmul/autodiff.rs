@@ -36,27 +36,27 @@ impl<B: MatmulOps> Backward<B, 3> for MatmulConcatBackward {
     type State = [B::FloatTensorPrimitive; 3];
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
-        let [of_a, of_steady, of_weight] = ops.parents;
+        let [of_a, of_constant, of_weight] = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
-        let [a, steady, weight] = ops.state;
+        let [a, constant, weight] = ops.state;
         let ([count, width], batch, columns) =
-            (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
+            (a.shape().dims::<2>(), constant.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
         // The gradient of the operand that is the same at all steps is a sum over the steps.
         let steps = B::float_reshape(grad.clone(), Shape::new([count / batch, batch, columns]));
-        let grad_steady = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
+        let grad_constant = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
         if let Some(node) = of_a {
             grads.register::<B>(
                 node.id,
                 B::matmul(grad.clone(), B::float_transpose(rows::<B>(weight.clone(), 0, width))),
             );
         }
-        if let Some(node) = of_steady {
+        if let Some(node) = of_constant {
             let below = rows::<B>(weight.clone(), width, weight.shape().dims::<2>()[0]);
-            grads.register::<B>(node.id, B::matmul(grad_steady.clone(), B::float_transpose(below)));
+            grads.register::<B>(node.id, B::matmul(grad_constant.clone(), B::float_transpose(below)));
         }
         if let Some(node) = of_weight {
             let stacked =
-                B::matmul_stacked(B::float_transpose(a), grad, B::float_transpose(steady), grad_steady);
+                B::matmul_stacked(B::float_transpose(a), grad, B::float_transpose(constant), grad_constant);
             grads.register::<B>(node.id, stacked);
         }
     }
@@ -85,16 +85,19 @@ impl<B: MatmulOps, C: CheckpointStrategy> MatmulOps for Autodiff<B, C> {
 
     fn matmul_concat(
         a: FloatTensor<Self>,
-        steady: FloatTensor<Self>,
+        constant: FloatTensor<Self>,
         weight: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         let (a, a_node) = a.into_parts();
-        let (steady, steady_node) = steady.into_parts();
+        let (constant, constant_node) = constant.into_parts();
         let (weight, weight_node) = weight.into_parts();
-        let made = B::matmul_concat(a.clone(), steady.clone(), weight.clone());
-        match MatmulConcatBackward.prepare::<C>([a_node, steady_node, weight_node]).compute_bound().stateful()
+        let made = B::matmul_concat(a.clone(), constant.clone(), weight.clone());
+        match MatmulConcatBackward
+            .prepare::<C>([a_node, constant_node, weight_node])
+            .compute_bound()
+            .stateful()
         {
-            OpsKind::Tracked(prep) => prep.finish([a, steady, weight], made),
+            OpsKind::Tracked(prep) => prep.finish([a, constant, weight], made),
             OpsKind::UnTracked(prep) => prep.finish(made),
         }
     }

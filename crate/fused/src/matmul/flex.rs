@@ -22,15 +22,15 @@ impl MatmulOps for Flex {
 
     fn matmul_concat(
         a: FloatTensor<Self>,
-        steady: FloatTensor<Self>,
+        constant: FloatTensor<Self>,
         weight: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         if a.dtype() != DType::F32 {
-            return concat::<Self>(a, steady, weight);
+            return concat::<Self>(a, constant, weight);
         }
         let [[m, k], [batch, width], [_, n]] =
-            [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
-        let below = Self::matmul(steady, rows::<Self>(weight.clone(), k, k + width));
+            [&a, &constant, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
+        let below = Self::matmul(constant, rows::<Self>(weight.clone(), k, k + width));
         let mut made = values(&below).repeat(m / batch);
         matmul_add(ALL_CORES, [m, k, n], (&mut made, n), Matrix::of(&a), Matrix::of(&weight));
         tensor(made, vec![m, n])

@@ -98,26 +98,31 @@ pub fn batched(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
     }
 }
 
-/// Multiplies `[T, B, K]`, concatenated at each step with `steady: [B, J]`, by `[K + J, M]` to `[T, B, M]`. The concatenation is not materialised on the CPU. The
+/// Multiplies `[T, B, K]`, concatenated at each step with `constant: [B, J]`, by `[K + J, M]` to `[T, B, M]`. The concatenation is not materialised on the CPU. The
 /// gradient of `a` is computed only if it is required.
-pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
+pub fn matmul_concat(
+    a: Tensor<3>,
+    constant: Tensor<2>,
+    weight: Tensor<2>,
+    precision: Precision,
+) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
-    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight]
+    let [a, constant, weight] = [a.reshape([steps * batch, width]), constant, weight]
         .map(|matrix| operand(matrix, precision).into_dispatch());
-    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), precision)
+    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, constant, weight)), precision)
         .reshape([steps, batch, columns])
 }
 
 /// Computes [`matmul_concat`] from plain tensor operations: the reference of the fused operation.
 pub fn matmul_concat_with_tensors(
     a: Tensor<3>,
-    steady: Tensor<2>,
+    constant: Tensor<2>,
     weight: Tensor<2>,
     precision: Precision,
 ) -> Tensor<3> {
     let [steps, batch, _] = a.dims();
-    let width = steady.dims()[1];
-    let repeated = steady.unsqueeze_dim::<3>(0).expand([steps, batch, width]);
+    let width = constant.dims()[1];
+    let repeated = constant.unsqueeze_dim::<3>(0).expand([steps, batch, width]);
     let inputs = operand(Tensor::cat(vec![a, repeated], 2), precision);
     let [rows, columns] = weight.dims();
     let made = plain(inputs.reshape([steps * batch, rows]), operand(weight, precision));
@@ -125,7 +130,7 @@ pub fn matmul_concat_with_tensors(
 }
 
 impl Compute {
-    /// Computes [`matmul`], recorded.
+    /// Computes [`matmul`] and records the call.
     ///
     /// * `name`: the name of the weight in its module
     pub fn matmul(&self, input: Tensor<2>, weight: Tensor<2>, name: &'static str) -> Tensor<2> {
@@ -142,23 +147,23 @@ impl Compute {
         self.record(MATMUL, Attributes::None, inputs, made)
     }
 
-    /// Computes [`matmul_concat`], recorded. The weight is the module's `w_ih`.
-    pub fn matmul_concat(&self, input: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>) -> Tensor<3> {
+    /// Computes [`matmul_concat`] and records the call. The weight is the module's `w_ih`.
+    pub fn matmul_concat(&self, input: Tensor<3>, constant: Tensor<2>, weight: Tensor<2>) -> Tensor<3> {
         const CONCAT: Operation = Operation::MatmulConcat;
         let inputs = self.inputs(|| {
             [
                 ("input", Value::from_tensor(&input)),
-                ("steady", Value::from_tensor(&steady)),
+                ("steady", Value::from_tensor(&constant)),
                 ("w_ih", Value::from_tensor(&weight)),
             ]
         });
         let made = if self.is_plain(CONCAT) {
-            matmul_concat_with_tensors(input, steady, weight, self.precision)
+            matmul_concat_with_tensors(input, constant, weight, self.precision)
         } else {
             let (input, weight) = (self.input(CONCAT, "input", input), self.input(CONCAT, "w_ih", weight));
             // An overflow scales the output back as a whole, so that it has to act on both parts of the left operand.
-            let steady = self.input(CONCAT, "input", steady);
-            self.output(CONCAT, matmul_concat(input, steady, weight, self.precision))
+            let constant = self.input(CONCAT, "input", constant);
+            self.output(CONCAT, matmul_concat(input, constant, weight, self.precision))
         };
         self.record(CONCAT, Attributes::None, inputs, made)
     }
@@ -209,15 +214,15 @@ mod tests {
         let random = |shape: [usize; 2]| {
             Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad()
         };
-        let (inputs, steady, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
+        let (inputs, constant, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
         let run = |precision| {
             let made =
-                matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), precision);
+                matmul_concat(inputs.clone().reshape([4, 3, 9]), constant.clone(), weight.clone(), precision);
             let grads = made.clone().powi_scalar(2).sum().backward();
             [
                 made.inner().reshape([12, 7]),
                 inputs.grad(&grads).unwrap(),
-                steady.grad(&grads).unwrap(),
+                constant.grad(&grads).unwrap(),
                 weight.grad(&grads).unwrap(),
             ]
             .map(Tensor::into_data)

@@ -6,7 +6,7 @@ use burn::{
     tensor::Shape,
 };
 
-/// Matrix products.
+/// The matrix products of a backend.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait MatmulOps: Backend {
     /// Multiplies `[N, K]` by `[K, M]`. Operands and result are all in f32 or all in f16.
@@ -15,13 +15,13 @@ pub trait MatmulOps: Backend {
     /// Multiplies with burn's matmul, or with ours on the GPU of a browser, see [`super::plain`].
     fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
-    /// Multiplies `[T B, K]`, concatenated at each of its T steps with `steady: [B, J]`, by `[K + J, M]` to `[T B, M]`, all in f32 or all in f16.
+    /// Multiplies `[T B, K]`, concatenated at each of its T steps with `constant: [B, J]`, by `[K + J, M]` to `[T B, M]`, all in f32 or all in f16.
     fn matmul_concat(
         a: FloatTensor<Self>,
-        steady: FloatTensor<Self>,
+        constant: FloatTensor<Self>,
         weight: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        concat::<Self>(a, steady, weight)
+        concat::<Self>(a, constant, weight)
     }
 
     /// Returns the rows of `a b` followed by those of `c d`, which has as many columns.
@@ -38,12 +38,12 @@ pub trait MatmulOps: Backend {
 /// Computes [`MatmulOps::matmul_concat`] by concatenating both operands at each step.
 pub(super) fn concat<B: MatmulOps>(
     a: FloatTensor<B>,
-    steady: FloatTensor<B>,
+    constant: FloatTensor<B>,
     weight: FloatTensor<B>,
 ) -> FloatTensor<B> {
-    let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), steady.shape().dims::<2>());
+    let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), constant.shape().dims::<2>());
     let repeated = B::float_expand(
-        B::float_reshape(steady, Shape::new([1, batch, width])),
+        B::float_reshape(constant, Shape::new([1, batch, width])),
         Shape::new([rows / batch, batch, width]),
     );
     B::matmul(B::float_cat(vec![a, B::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)

@@ -95,8 +95,8 @@ impl Replayer {
             (Operation::MatmulConcat, Attributes::None) => {
                 flat(compute.matmul_concat(three(0)?, two(1)?, two(2)?))
             }
-            (Operation::Lstm, Attributes::Scan(how)) => {
-                flat(compute.scan(three(0)?, two(1)?, two(2)?, how.clone()))
+            (Operation::Lstm, Attributes::Scan(options)) => {
+                flat(compute.scan(three(0)?, two(1)?, two(2)?, options.clone()))
             }
             (Operation::Convolution, &Attributes::Taps(taps)) => {
                 flat(compute.convolve(three(0)?, two(1)?, taps))
@@ -119,7 +119,7 @@ impl Replayer {
             (Operation::AttentionLstm, Attributes::None) => {
                 // The path of the LSTM is that of the attention with a suffix.
                 let of_lstm = compute_at(&format!("{}_lstm", record.call.path));
-                let lstm = Lstm::of(two(1)?, two(2)?, one(3)?, of_lstm);
+                let lstm = Lstm::from_tensors(two(1)?, two(2)?, one(3)?, of_lstm);
                 let attended = AttentionMemory {
                     keys: three(5)?,
                     values: three(6)?,

@@ -42,28 +42,28 @@ pub trait AllReduce: Send + Sync {
 pub struct Ranks(Option<Arc<Joined>>);
 
 struct Joined {
-    exchange: Box<dyn AllReduce>,
-    /// Whether an exchange has failed. Nothing is exchanged afterwards, since the ranks are no longer at the same step.
+    transport: Box<dyn AllReduce>,
+    /// Whether an all-reduce has failed. No further one is made, since the ranks are no longer at the same step.
     failed: AtomicBool,
     /// The bytes that this rank has sent.
     bytes: AtomicU64,
-    /// The number of exchanges.
-    exchanges: AtomicU64,
+    /// The number of all-reduces.
+    calls: AtomicU64,
 }
 
 impl Ranks {
-    pub fn new(exchange: Box<dyn AllReduce>) -> Self {
+    pub fn new(transport: Box<dyn AllReduce>) -> Self {
         Self(Some(Arc::new(Joined {
-            exchange,
+            transport,
             failed: AtomicBool::new(false),
             bytes: AtomicU64::new(0),
-            exchanges: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
         })))
     }
 
     /// Returns the part of each batch that belongs to this rank.
     pub fn shard(&self) -> Shard {
-        self.0.as_ref().map_or(Shard::WHOLE, |joined| joined.exchange.shard())
+        self.0.as_ref().map_or(Shard::WHOLE, |joined| joined.transport.shard())
     }
 
     /// Returns whether this is the only rank.
@@ -78,7 +78,7 @@ impl Ranks {
 
     /// Returns [`AllReduce::devices`].
     pub fn devices(&self) -> Option<&[Device]> {
-        self.0.as_ref()?.exchange.devices()
+        self.0.as_ref()?.transport.devices()
     }
 
     /// Replaces the values by their sums over all ranks.
@@ -86,13 +86,15 @@ impl Ranks {
         let Some(joined) = self.0.as_ref().filter(|_| !self.is_alone()) else { return Ok(()) };
         self.check()?;
         self.count(values.len());
-        joined.exchange.sum(values).inspect_err(|_| joined.failed.store(true, Relaxed))
+        joined.transport.sum(values).inspect_err(|_| joined.failed.store(true, Relaxed))
     }
 
-    /// Fails if an exchange has failed before, for instance in a layer that cannot return errors.
+    /// Fails if an all-reduce has failed before, for instance in a layer that cannot return errors.
     pub fn check(&self) -> Result<()> {
         match &self.0 {
-            Some(joined) if joined.failed.load(Relaxed) => Err(Error::RankLost("an exchange failed".into())),
+            Some(joined) if joined.failed.load(Relaxed) => {
+                Err(Error::RankLost("an all-reduce failed".into()))
+            }
             _ => Ok(()),
         }
     }
@@ -123,17 +125,17 @@ impl Ranks {
         if unlike == [0.0] { Ok(()) } else { Err(error()) }
     }
 
-    /// Counts an exchange of `values` values.
+    /// Counts an all-reduce of `values` values.
     pub fn count(&self, values: usize) {
         if let Some(joined) = &self.0 {
             joined.bytes.fetch_add(4 * values as u64, Relaxed);
-            joined.exchanges.fetch_add(1, Relaxed);
+            joined.calls.fetch_add(1, Relaxed);
         }
     }
 
-    /// Returns the bytes that this rank has sent so far, and the number of exchanges.
+    /// Returns the bytes that this rank has sent so far, and the number of all-reduces.
     pub fn traffic(&self) -> (u64, u64) {
-        self.0.as_ref().map_or((0, 0), |joined| (joined.bytes.load(Relaxed), joined.exchanges.load(Relaxed)))
+        self.0.as_ref().map_or((0, 0), |joined| (joined.bytes.load(Relaxed), joined.calls.load(Relaxed)))
     }
 }
 

@@ -39,7 +39,7 @@ pub fn join() -> Result<Ranks> {
 
 /// Leaves the other ranks. If a process exits without this call, `mpirun` ends the others.
 pub fn leave() {
-    // SAFETY: no exchange is pending.
+    // SAFETY: No all-reduce is pending.
     unsafe {
         sys::MPI_Finalize();
     }

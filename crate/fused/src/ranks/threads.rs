@@ -45,8 +45,8 @@ pub fn run<R: Send>(world_size: usize, work: impl Fn(Ranks) -> R + Sync) -> Vec<
     thread::scope(|scope| {
         let start = |rank| {
             let (work, board) = (&work, Arc::clone(&board));
-            let exchange = Thread { shard: Shard { rank, world_size }, board };
-            scope.spawn(move || work(Ranks::new(Box::new(exchange))))
+            let transport = Thread { shard: Shard { rank, world_size }, board };
+            scope.spawn(move || work(Ranks::new(Box::new(transport))))
         };
         let threads: Vec<_> = (0..world_size).map(start).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

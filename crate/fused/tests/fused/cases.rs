@@ -76,7 +76,7 @@ pub async fn recurrence(device: &Device) {
         (6, 3, 8, masked(true, &[2, 6, 3])),
     ];
     let device = device.clone().autodiff();
-    for (number, (steps, batch, width, how)) in cases.into_iter().enumerate() {
+    for (number, (steps, batch, width, options)) in cases.into_iter().enumerate() {
         let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
         // Keeps sums over many units of order one.
         let w_hh = noise([width, 4 * width], number + 20, &device)
@@ -87,7 +87,7 @@ pub async fn recurrence(device: &Device) {
         let weights = noise([steps, batch, 2 * width], number + 60, &device);
         let mut results = Vec::new();
         for run in [scan, scan_with_tensors] {
-            let states = run(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
+            let states = run(projected.clone(), w_hh.clone(), initial.clone(), options.clone());
             let gradients = (states.clone() * weights.clone()).sum().backward();
             results.push([
                 read(states).await,
@@ -96,7 +96,7 @@ pub async fn recurrence(device: &Device) {
                 gradient(&initial, &gradients).await,
             ]);
         }
-        same(&format!("{steps} steps of {batch} x {width}, {how:?}"), &results[0], &results[1]);
+        same(&format!("{steps} steps of {batch} x {width}, {options:?}"), &results[0], &results[1]);
     }
 }
 
@@ -121,31 +121,31 @@ pub async fn matmul(device: &Device) {
 /// The concatenated product, whose first part changes at each step, with and without a gradient of that part.
 pub async fn matmul_concat(device: &Device) {
     let device = device.clone().autodiff();
-    for (number, [steps, batch, width, steady, columns]) in
+    for (number, [steps, batch, width, constant, columns]) in
         [[1, 1, 1, 1, 1], [7, 3, 5, 2, 33], [20, 4, 70, 17, 66]].into_iter().enumerate()
     {
         let scale = (width as f32).sqrt();
         let inputs = noise([steps, batch, width], number, &device).div_scalar(scale);
-        let steady_input = noise([batch, steady], number + 20, &device).require_grad();
-        let weight = noise([width + steady, columns], number + 40, &device).require_grad();
+        let constant_input = noise([batch, constant], number + 20, &device).require_grad();
+        let weight = noise([width + constant, columns], number + 40, &device).require_grad();
         let weights = noise([steps, batch, columns], number + 60, &device).div_scalar(steps as f32);
         for requires_gradient in [false, true] {
             let inputs = inputs.clone().detach().set_require_grad(requires_gradient);
             let plain = matmul::matmul_concat_with_tensors(
                 inputs.clone(),
-                steady_input.clone(),
+                constant_input.clone(),
                 weight.clone(),
                 Precision::F32,
             );
             let mut results = Vec::new();
             for made in [
-                matmul::matmul_concat(inputs.clone(), steady_input.clone(), weight.clone(), Precision::F32),
+                matmul::matmul_concat(inputs.clone(), constant_input.clone(), weight.clone(), Precision::F32),
                 plain,
             ] {
                 let gradients = (made.clone() * weights.clone()).sum().backward();
                 let mut found = vec![
                     read(made).await,
-                    gradient(&steady_input, &gradients).await,
+                    gradient(&constant_input, &gradients).await,
                     gradient(&weight, &gradients).await,
                 ];
                 if requires_gradient {
@@ -154,7 +154,7 @@ pub async fn matmul_concat(device: &Device) {
                 results.push(found);
             }
             same(
-                &format!("{width} and {steady} inputs, {columns} outputs, {steps} steps of {batch}"),
+                &format!("{width} and {constant} inputs, {columns} outputs, {steps} steps of {batch}"),
                 &results[0],
                 &results[1],
             );
@@ -359,10 +359,10 @@ pub async fn half_precision(device: &Device) -> bool {
             .require_grad();
         let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
         let weights = noise([steps, batch, 2 * width], number + 60, &device);
-        let how = ScanOptions { reverse, lengths: None };
+        let options = ScanOptions { reverse, lengths: None };
         let mut results = Vec::new();
         for run in [scan, scan_with_tensors] {
-            let states = run(projected.clone(), half(w_hh.clone()), initial.clone(), how.clone());
+            let states = run(projected.clone(), half(w_hh.clone()), initial.clone(), options.clone());
             let gradients = (states.clone() * weights.clone()).sum().backward();
             results.push([
                 read(states).await,

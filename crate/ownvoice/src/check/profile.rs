@@ -41,7 +41,7 @@ pub struct ProfileOptions {
     /// Whether to use batch statistics, as in pretraining, instead of running ones, as in cloning.
     pub pretraining: bool,
     pub precision: Precision,
-    /// Each rank times its shard of the batch, and all ranks exchange gradients.
+    /// Each rank times its shard of the batch, and all ranks sum their gradients.
     pub ranks: Ranks,
 }
 
@@ -79,7 +79,7 @@ pub struct Traffic {
     pub exchanges: u64,
 }
 
-/// The number of rows of [`profile`], without those of the pitch predictor and of the exchange between ranks.
+/// The number of rows of [`profile`], without those of the pitch predictor and of the all-reduce.
 const MODULES: usize = 10;
 
 /// Profiles a model on a device. Fails with `cancelled` where `go_on` returns false.
@@ -127,7 +127,7 @@ async fn profile_modules<G: AsyncFnMut(usize, usize) -> bool>(
     let Batch { symbols, durations, times, positions, targets, mask, .. } = batch;
     let ([items, frames, _], device) = (targets.dims(), &targets.device());
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
-    let speaker = batch.speaker_vectors(model.speakers.val()).detach().require_grad(); // (B, V)
+    let speaker = batch.speaker_embeddings(model.speakers.val()).detach().require_grad(); // (B, V)
     let upsample =
         |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
     let upsampled = upsample(encoded.clone()).detach(); // (B, T, E + 4)
@@ -156,7 +156,7 @@ async fn profile_modules<G: AsyncFnMut(usize, usize) -> bool>(
         .await
 }
 
-/// Times the exchange between ranks, the optimizer, and whole steps. Returns the traffic of a step where there are other ranks.
+/// Times the all-reduce, the optimizer, and whole steps. Returns the traffic of a step where there are other ranks.
 async fn profile_updates<G: AsyncFnMut(usize, usize) -> bool>(
     clock: &mut Clock<'_, G>,
     mut model: Tacotron,

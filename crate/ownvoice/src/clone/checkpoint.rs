@@ -83,7 +83,7 @@ impl FineTuner {
         let start = tuner.parts.clone();
         let restored = |stored: HostWeights| -> Result<_> {
             let parts = apply(start.clone(), stored).map_err(Error::checkpoint_corrupt)?;
-            Ok(if state.differences { sum(parts, &tuner.origin) } else { parts })
+            Ok(if state.differences { sum(parts, &tuner.base_weights) } else { parts })
         };
         let (parts, best) =
             (restored(current)?, state.best.map(|metrics| -> Result<_> { Ok((metrics, restored(best)?)) }));
@@ -98,7 +98,7 @@ impl FineTuner {
         let differences = self.adam.updates.is_multiple_of(EVALUATE_EVERY);
         let mut put = |prefix: &str, parts: &Adapted| {
             let stored =
-                if differences { rounding::differences(parts, &self.origin) } else { adaptable(parts) };
+                if differences { rounding::differences(parts, &self.base_weights) } else { adaptable(parts) };
             weights.extend(stored.into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
         put(CURRENT, &self.parts);

@@ -58,9 +58,10 @@ const MIN_SECONDS: f32 = 3.0;
 pub struct FineTuner {
     pub(super) base: Base,
     pub(super) options: CloneOptions,
+    /// The trained modules: decoder, postnet and speaker embedding.
     pub(super) parts: Adapted,
-    /// The parameters of the base.
-    pub(super) origin: Weights,
+    /// The weights of the base for the trained modules.
+    pub(super) base_weights: Weights,
     pub(super) adam: Adam,
     pub(super) dataset: ClipDataset,
     speaker: MeasuredSpeaker,
@@ -70,7 +71,7 @@ pub struct FineTuner {
     pub(super) progress: Progress,
 }
 
-/// What is known of the speaker without training.
+/// The properties of the speaker that are measured before training.
 struct MeasuredSpeaker {
     /// The row of the nearest speaker of the base.
     nearest: usize,
@@ -125,10 +126,10 @@ impl FineTuner {
             base: base.clone(),
             validation: Validation::start(held_out, options.stop_rule, &parts, &dataset).await?,
             parts,
-            origin: adaptable(&Voice::unadapted(base).parts),
+            base_weights: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
-                // The rehearsed windows add to the loss of the clips, most at the end.
+                // Rehearsal increases the total loss, most at the last iteration; the initial loss scale is divided by the largest total weight.
                 first_scale: FIRST_SCALE / dataset.total_weight(options.iterations),
                 ..AdamConfig::from_scope(&scope)
             }),

@@ -8,7 +8,7 @@
 //! 4. `prosody` fits tempo, durations (`timing`), voicing (`voicing`) and pitch in closed form, by the regressions of `regression`.
 //! 5. `rehearsal` synthesises sentences against forgetting, whose spectra `conversion` moves to the speaker.
 //!
-//! [`FineTuner::step_async`] (in `step`) then trains decoder, postnet and speaker vector on windows that `clip_dataset` samples. `validation` scores the
+//! [`FineTuner::step_async`] (in `step`) then trains decoder, postnet and speaker embedding on windows that `clip_dataset` samples. `validation` scores the
 //! held-out clips and keeps parameters, `fault` traces non-finite values, and [`helper`] splits a batch among workers.
 //! [`FineTuner::finish_async`] corrects the spectra of the result (`calibration`).
 //!

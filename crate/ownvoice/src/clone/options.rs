@@ -49,7 +49,7 @@ pub struct AdvancedCloneOptions {
     pub rate: f64,
     /// The learning rate of the decoder, relative to `rate`. A higher one fits the clips better, a lower one keeps new sentences clearer.
     pub decoder_rate_multiplier: f64,
-    /// The learning rate of the speaker vector.
+    /// The learning rate of the speaker embedding.
     pub speaker_rate: f64,
     /// The paths of the modules that compute in half precision if the precision is mixed, such as `decoder.first`, with all modules below them.
     pub half: Vec<String>,

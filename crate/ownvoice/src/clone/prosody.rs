@@ -45,7 +45,7 @@ impl Prosody {
         let states: Vec<Tensor<3>> = store.clips.iter().map(states).collect();
         let voicing_head_delta = voicing_head_delta(predictor, &states, clips).await?;
         let predictor = match &voicing_head_delta {
-            Some(head_delta) => &predictor.with_readout(head_delta),
+            Some(head_delta) => &predictor.with_head_delta(head_delta),
             None => predictor,
         };
         // Without voiced frames, as in a whisper, the pitch of the base is kept.

@@ -1,6 +1,6 @@
 //! One iteration of a fine-tuning.
 //!
-//! An iteration gathers windows from tensors on the device, runs decoder and postnet forward and backward, and updates both and the speaker vector. The
+//! An iteration gathers windows from tensors on the device, runs decoder and postnet forward and backward, and updates both and the speaker embedding. The
 //! learning rates are constant, then fall in a cooldown (warmup-stable-decay without the warmup).
 
 use burn::{prelude::*, tensor::Gradients};
@@ -217,7 +217,7 @@ impl FineTuner {
         let validates = !in_cooldown && (stores || self.in_cooldown());
         if stores || validates {
             round_moments(&mut self.adam);
-            self.parts = round_parameters(self.parts.clone(), &self.origin);
+            self.parts = round_parameters(self.parts.clone(), &self.base_weights);
         }
         if !validates {
             return Ok(None);

@@ -34,7 +34,7 @@ pub async fn voicing_head_delta(
     clips: &[AlignedClip],
 ) -> Result<Option<HeadDelta>> {
     let (mut rows, mut frames) = (Vec::new(), Vec::new());
-    let width = predictor.readout_width();
+    let width = predictor.head_delta_width();
     for (states, clip) in states.iter().zip(clips) {
         let [_, steps, states_width] = states.dims();
         let predicted = predictor.read_out(states.clone());

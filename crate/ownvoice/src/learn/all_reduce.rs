@@ -5,7 +5,7 @@ use burn::{module::Module, prelude::*, tensor::Gradients};
 use crate::Result;
 use burn_fused::{ranks::Ranks, sum_over_ranks, weights::visit};
 
-/// Replaces the gradients of a module's parameters by their sums over all ranks, and returns the sums of the losses, in one exchange. The losses of all shards
+/// Replaces the gradients of a module's parameters by their sums over all ranks, and returns the sums of the losses, in one all-reduce. The losses of all shards
 /// add up to the loss of the whole batch, so that the sums are the gradients and losses of the whole batch.
 ///
 /// * `losses`: `[K]`, on the device without gradients

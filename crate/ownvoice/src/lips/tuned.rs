@@ -31,7 +31,7 @@ const FORMAT: &str = "ownvoice-lips-1";
 /// The tuned parameters; the face encoder stays fixed.
 #[derive(Module, Debug)]
 pub struct Adapted {
-    /// The speaker vector, `[1, V]`.
+    /// The speaker embedding, `[1, V]`.
     pub speaker: Param<Tensor<2>>,
     pub decoder: AttentionDecoder,
     pub postnet: Postnet,

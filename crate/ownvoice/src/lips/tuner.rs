@@ -1,6 +1,6 @@
 //! Fine-tunes a lip-to-speech base to one face and voice, step by step, for the page and the command line.
 //!
-//! Decoder, postnet and speaker vector are trained; the face encoder stays fixed. One window in five is held out: the parameters with the lowest held-out
+//! Decoder, postnet and speaker embedding are trained; the face encoder stays fixed. One window in five is held out: the parameters with the lowest held-out
 //! loss are kept, and training stops when that loss no longer falls.
 
 use burn::{module::Module, prelude::*};
@@ -35,7 +35,7 @@ pub struct LipTuneOptions {
     pub batch: usize,
     /// The learning rate of decoder and postnet.
     pub rate: f64,
-    /// The learning rate of the speaker vector.
+    /// The learning rate of the speaker embedding.
     pub speaker_rate: f64,
     pub seed: u64,
 }

@@ -115,10 +115,10 @@ pub struct PitchBatch {
 }
 
 impl Batch {
-    /// Returns the speaker vector of each item, `[B, V]`.
+    /// Returns the speaker embedding of each item, `[B, V]`.
     ///
     /// * `table`: the speaker table, `[S, V]`
-    pub fn speaker_vectors(&self, table: Tensor<2>) -> Tensor<2> {
+    pub fn speaker_embeddings(&self, table: Tensor<2>) -> Tensor<2> {
         matmul(self.speakers.clone(), table, Precision::F32)
     }
 

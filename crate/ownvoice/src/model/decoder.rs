@@ -87,8 +87,12 @@ impl Decoder {
             batch,
             self.reduction * width,
         ]);
-        let (hidden, first) =
-            self.first.forward_beside(context.clone(), speaker.clone(), state.first, ScanOptions::default());
+        let (hidden, first) = self.first.forward_with_constant_inputs(
+            context.clone(),
+            speaker.clone(),
+            state.first,
+            ScanOptions::default(),
+        );
         let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
         let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
         let output = self.compute.linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2)); // (N, B, R M)

@@ -56,12 +56,12 @@ impl DurationPredictor {
     }
 
     /// Returns the number of values of a [`HeadDelta`] for the projection.
-    pub fn readout_width(&self) -> usize {
+    pub fn head_delta_width(&self) -> usize {
         HeadDelta::width_of(&self.projection)
     }
 
     /// Returns a copy whose projection is the base's plus a speaker's head delta.
-    pub fn with_readout(&self, delta: &HeadDelta) -> Self {
+    pub fn with_head_delta(&self, delta: &HeadDelta) -> Self {
         Self { projection: delta.added_to(&self.projection, |_| true), ..self.clone() }
     }
 }

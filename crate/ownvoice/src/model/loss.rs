@@ -34,7 +34,7 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let symbols = &batch.symbols;
     let items = symbols.lengths.len();
     let encoded = model.encode(symbols, mode);
-    let speaker = batch.speaker_vectors(model.speakers.val());
+    let speaker = batch.speaker_embeddings(model.speakers.val());
     let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths);
     let mut context = model.upsample(
         symbols,
@@ -106,7 +106,7 @@ impl AttentionLosses {
 
 /// Computes the losses of the attention path under teacher forcing. The batch must hold whole utterances, because attention begins at their start.
 pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
-    let speaker = batch.speaker_vectors(model.speakers.val());
+    let speaker = batch.speaker_embeddings(model.speakers.val());
     let previous = model.decoder.previous(batch.targets.clone());
     let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
     let residual = model.postnet.forward(decoded.frames.clone(), mode);

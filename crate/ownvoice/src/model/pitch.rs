@@ -66,12 +66,12 @@ impl PitchPredictor {
     }
 
     /// Returns the number of values of a [`HeadDelta`] for the projection.
-    pub fn readout_width(&self) -> usize {
+    pub fn head_delta_width(&self) -> usize {
         HeadDelta::width_of(&self.projection)
     }
 
     /// Returns a copy whose projection to voicing is the base's plus a speaker's head delta.
-    pub fn with_readout(&self, delta: &HeadDelta) -> Self {
+    pub fn with_head_delta(&self, delta: &HeadDelta) -> Self {
         // Each frame of a step has two outputs, the second of which is voicing.
         Self { projection: delta.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
     }

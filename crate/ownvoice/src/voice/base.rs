@@ -232,7 +232,7 @@ impl Base {
         let states = self.timing_states(sentence, speaker);
         let plain = predictor.read_out(states.clone()).reshape([count]);
         let Some(head_delta) = head_delta else { return Ok(read(plain).await?) };
-        let corrected = predictor.with_readout(head_delta).read_out(states).reshape([count]);
+        let corrected = predictor.with_head_delta(head_delta).read_out(states).reshape([count]);
         let both = read(Tensor::cat(vec![plain, corrected], 0)).await?;
         let of_symbol = |at: usize| both[if is_phone(symbols[at]) { count + at } else { at }];
         Ok((0..count).map(of_symbol).collect())
@@ -261,7 +261,7 @@ impl Base {
         let lengths = &[frames / self.config().reduction];
         let predicted = match head_delta {
             Some(head_delta) => {
-                predictor.with_readout(head_delta).forward(contexts.clone(), speaker.clone(), lengths)
+                predictor.with_head_delta(head_delta).forward(contexts.clone(), speaker.clone(), lengths)
             }
             None => predictor.forward(contexts.clone(), speaker.clone(), lengths),
         };

@@ -205,9 +205,9 @@ impl Voice {
         let global_variance_scale = reader.global_variance_scale()?;
         let spectral_transport = reader.spectral_transport()?;
         let intonation = reader.intonation()?;
-        let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
+        let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::head_delta_width);
         let voicing_head_delta = reader.head_delta(VOICING_READOUT, voicing_width)?;
-        let duration_width = base.model.durations.readout_width();
+        let duration_width = base.model.durations.head_delta_width();
         let duration_head_delta = reader.head_delta(TIMING_READOUT, Some(duration_width))?;
         let timing_speaker = reader.timing_speaker()?;
         let info = reader.info()?;
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         }
         let transport = SpectralTransport::take(&mut self.tensors);
         match transport.filter(|transport| transport.is_sound(self.base.config().mels)) {
-            None => Err(Error::voice_corrupt("its spectral match is out of range")),
+            None => Err(Error::voice_corrupt("its spectral transport is out of range")),
             transport => Ok(transport),
         }
     }

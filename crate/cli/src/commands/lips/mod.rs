@@ -28,9 +28,9 @@ pub enum LipsCommand {
     Prepare(prepare::PrepareArguments),
     /// Make a corpus of drawn faces that speak with the voices of a base
     Corpus(prepare::CorpusArguments),
-    /// Train a base of lips on features; resumable
+    /// Train a lip-to-speech base on features; resumable
     Train(train::TrainArguments),
-    /// Fine-tune a base of lips on about a minute of videos of one person
+    /// Fine-tune a lip-to-speech base on about a minute of videos of one person
     Tune(train::TuneArguments),
     /// Synthesise the speech of a silent video
     Say(say::SayArguments),

@@ -26,7 +26,7 @@ use ownvoice::{Result, audio::wav, files, lips::LipBase};
 pub struct SayArguments {
     /// Video, whose sound is ignored
     video: PathBuf,
-    /// Folder of the base of lips
+    /// Folder of the lip-to-speech base
     #[arg(long)]
     base: PathBuf,
     /// Speaker of the base whose voice is used [default: the first]
@@ -82,7 +82,7 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
 pub struct EvaluateArguments {
     /// Folder of videos in the layout that `lips prepare` reads, which the base was not trained on
     videos: PathBuf,
-    /// Folder of the base of lips
+    /// Folder of the lip-to-speech base
     #[arg(long)]
     base: PathBuf,
     /// Folder for the compared speech as WAV files: from the videos, from still faces and from other videos

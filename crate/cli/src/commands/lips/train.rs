@@ -28,7 +28,7 @@ pub struct TrainArguments {
     /// Features that `ownvoice lips prepare` wrote
     #[arg(long)]
     data: PathBuf,
-    /// Folder for the base of lips
+    /// Folder for the lip-to-speech base
     #[arg(long)]
     out: PathBuf,
     /// Folder of the base whose vocoder is used
@@ -87,7 +87,7 @@ pub struct TuneArguments {
     /// Features that `ownvoice lips prepare` wrote
     #[arg(long)]
     data: PathBuf,
-    /// Folder of the base of lips
+    /// Folder of the lip-to-speech base
     #[arg(long)]
     base: PathBuf,
     /// Folder for the fine-tuned base, which has one speaker

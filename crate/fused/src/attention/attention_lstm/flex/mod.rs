@@ -25,7 +25,7 @@ struct Row {
 /// The parts of a row.
 struct Parts<T> {
     context: T,
-    /// Hidden, then cell state.
+    /// The hidden state, followed by the cell state.
     state: T,
     weights: T,
     cumulative: T,
