@@ -7,6 +7,7 @@ import pathlib
 import unittest
 
 import numpy as np
+import soundfile
 
 import audio
 import blur
@@ -19,14 +20,12 @@ FIXTURE = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "held-out.w
 
 def recording(seconds=3.0, begin=0.0):
     """Some seconds of a recorded voice at 16 kHz, as they lie in the repository, neither trimmed nor levelled."""
-    import soundfile
-
     samples, rate = soundfile.read(FIXTURE, dtype="float32")
     return audio.resample(samples, rate)[int(begin * audio.RATE) : int((begin + seconds) * audio.RATE)]
 
 
 def tone(hz, seconds=2.0):
-    """A hundredth of a second of each harmonic up to 4 kHz: a vowel that never changes, with a melody of one semitone."""
+    """Harmonics up to 4 kHz, a vowel that never changes, with a melody of a semitone."""
     time = np.arange(int(seconds * audio.RATE)) / audio.RATE
     phase = np.cumsum(2 * np.pi * hz * 2 ** (np.sin(2 * np.pi * 3 * time) / 24) / audio.RATE)
     return (0.02 * sum(np.sin(number * phase) / number for number in range(1, int(4000 / hz)))).astype(np.float32)
@@ -63,11 +62,12 @@ class Opinions(unittest.TestCase):
 
     def test_overall_hears_a_gain_until_clips_are_levelled(self):
         clip = recording()
-        loud, quiet = (self.evaluator.listen(np.resize(clip * gain, dnsmos.SAMPLES)) for gain in (1.0, 0.1))
-        self.assertGreater(abs(loud[2] - quiet[2]), 0.1)
-        self.assertLess(abs(loud[3] - quiet[3]), 0.02)
-        loud, quiet = (self.evaluator.listen(np.resize(audio.level(clip * gain), dnsmos.SAMPLES)) for gain in (1.0, 0.1))
-        self.assertLess(np.abs(loud - quiet).max(), 0.005)
+        gains = (1.0, 0.5, 0.2, 0.1, 0.03)
+        found = np.array([self.evaluator.listen(np.resize(clip * gain, dnsmos.SAMPLES)) for gain in gains])
+        self.assertGreater(np.ptp(found[:, 2]), 0.2)
+        self.assertLess(np.ptp(found[:, 3]), 0.02)
+        found = np.array([self.evaluator.listen(np.resize(audio.level(clip * gain), dnsmos.SAMPLES)) for gain in gains])
+        self.assertLess(np.ptp(found, axis=0).max(), 0.005)
 
     def test_a_mean_over_starts_moves_less_with_a_shift_than_one_start(self):
         clip = audio.level(audio.trim(recording()))
@@ -83,14 +83,18 @@ class Opinions(unittest.TestCase):
 
 class Sharpness(unittest.TestCase):
     def test_a_click_does_not_raise_harmonicity(self):
-        clip = recording()
+        clip = recording() / 4  # Peaks at .18 of full scale, as a quiet microphone's do.
         clicking = clip.copy()
         clicking[len(clip) // 2] = 1.0
-        sound = blur.parselmouth.Sound(clicking.astype(np.float64), audio.RATE)
-        values = sound.to_harmonicity_cc(time_step=0.01, minimum_pitch=blur.FLOOR_HZ).values
-        naive = blur.parselmouth.Sound(clip.astype(np.float64), audio.RATE).to_harmonicity_cc(time_step=0.01, minimum_pitch=blur.FLOOR_HZ).values
-        self.assertGreater(values[values > -199].mean() - naive[naive > -199].mean(), 0.5)
-        self.assertLess(abs(blur.harmonicity(clicking) - blur.harmonicity(clip)), 0.2)
+
+        def by_praat_alone(samples):
+            values = blur.parselmouth.Sound(samples.astype(np.float64), audio.RATE).to_harmonicity_cc(time_step=0.01, minimum_pitch=blur.FLOOR_HZ).values
+            return values[values > -199]
+
+        plain, clicked = by_praat_alone(clip), by_praat_alone(clicking)
+        self.assertLess(len(clicked), len(plain) / 2)
+        self.assertGreater(clicked.mean() - plain.mean(), 0.5)
+        self.assertLess(abs(blur.harmonicity(clicking) - blur.harmonicity(clip)), 0.05)
 
 
 class Speakers(unittest.TestCase):

@@ -83,7 +83,7 @@ def misheard(recogniser, folder, texts=None):
     found = jiwer.process_words([text for text, _ in compared], [one for _, one in compared])
     count = found.hits + found.substitutions + found.deletions
     wrong = found.substitutions + found.deletions + found.insertions
-    return Misheard(count, wrong, found.substitutions, found.deletions, found.insertions, sum(stretched), sum(map(sum, made_up)), compared)
+    return Misheard(count, wrong, found.substitutions, found.deletions, found.insertions, int(sum(stretched)), int(sum(map(sum, made_up))), compared)
 
 
 def main(folders):

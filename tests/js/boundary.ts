@@ -20,7 +20,7 @@ export type Checks = [
   Check<Same<wasm.Delivery, shipped.Delivery>>,
   Check<Same<wasm.DeviceMemory, shipped.DeviceMemory>>,
   Check<Same<wasm.Mel, shipped.Mel>>,
-  Check<Same<wasm.Picture, shipped.Picture>>,
+  Check<Same<wasm.AlignmentSnapshot, shipped.Picture>>,
   Check<Same<wasm.PrecisionMetrics, shipped.PrecisionMetrics>>,
   Check<Same<wasm.PrecisionReport, shipped.PrecisionReport>>,
   Check<Same<wasm.PrecisionRow, shipped.PrecisionRow>>,

@@ -131,8 +131,8 @@ function showProgress({ status, before, ...step }) {
   update({ step, heldOut: step.heldOutLoss === null ? state.heldOut : [...state.heldOut, step.heldOutLoss] });
 }
 
-/** Makes a learned voice the visitor's own. @param {{ tuning: LipTuning, bytes: Uint8Array<ArrayBuffer> }} learned */
-const adopt = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([bytes]) } });
+/** Makes a learned voice the visitor's own. @param {{ tuning: LipTuning, bytes: Uint8Array }} learned */
+const adopt = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (bytes)]) } });
 
 export const learn = () =>
   teach("learning", async (task) => {

@@ -1,5 +1,5 @@
 /**
- * The worker crashed or its GPU was lost: a new worker is being started, is ready, or could not be started. What was under way continues in the new one.
+ * A worker crashed or its GPU was lost: a new worker is being started, is ready, or could not be started. Calls that were under way continue in the new worker.
  */
 export type Recovery = {
     /**

@@ -153,6 +153,7 @@ impl Lstm {
     }
 
     /// Returns a layer with the given weights, which may be part of an autodiff graph. It serves to compute recorded calls again.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn from_tensors(w_ih: Tensor<2>, w_hh: Tensor<2>, bias: Tensor<1>, compute: Compute) -> Self {
         use burn::module::ParamId;
         let [w_ih, w_hh] = [w_ih, w_hh].map(|matrix| Param::initialized(ParamId::new(), matrix));

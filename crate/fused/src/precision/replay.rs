@@ -7,6 +7,7 @@ use crate::{
     ComputePlan, Operation, Precision, Result, Scope,
     trace::{Attributes, Value},
 };
+#[cfg(not(target_family = "wasm"))]
 use crate::{attention::AttentionMemory, lstm::Lstm};
 
 /// The plan and the device with which operations are computed again.
@@ -109,13 +110,15 @@ impl Replayer {
             }
             (Operation::Unfold, &Attributes::Taps(taps)) => flat(compute.unfold(three(0)?, taps)),
             // Left out of the WebAssembly, where nothing uses pictures.
+            #[cfg(not(target_family = "wasm"))]
             (Operation::UnfoldPatches, &Attributes::Patch(patch)) => {
                 flat(compute.unfold_patches(shaped::<5>(record, leaves, 0)?, patch))
             }
             (Operation::Loss, &Attributes::Frames(frames)) => {
                 flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
             }
-            // Left out of the WebAssembly, where nothing uses attention.
+            // Left out of the WebAssembly, where nothing uses attention: its plain matmul would bring in all of burn's kernels.
+            #[cfg(not(target_family = "wasm"))]
             (Operation::AttentionLstm, Attributes::None) => {
                 // The path of the LSTM is that of the attention with a suffix.
                 let of_lstm = compute_at(&format!("{}_lstm", record.call.path));
