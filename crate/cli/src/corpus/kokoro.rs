@@ -133,7 +133,7 @@ impl Phonemes {
         for (owner, frames) in self.owners.iter().zip(&frames[1..]) {
             match *owner {
                 Owner::Symbol(..) if last == Some(*owner) => {
-                    ends.last_mut().expect("the start").1 = now + frames
+                    ends.last_mut().expect("the start").1 = now + frames;
                 }
                 Owner::Symbol(symbol, _) if symbols::is_pause(symbol) => ends.push(("pau", now + frames)),
                 Owner::Symbol(symbol, _) => {

@@ -205,8 +205,8 @@ impl Collate for WindowSource<'_> {
             envelope: made.envelope.to_device(device),
             pitch: made.pitch.to_device(device),
             voiced: made.voiced.to_device(device),
-            long: made.long.to_device(device),
-            short: made.short.to_device(device),
+            long: made.long.on_device(device),
+            short: made.short.on_device(device),
             ..made
         }
     }

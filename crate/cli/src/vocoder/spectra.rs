@@ -25,7 +25,7 @@ pub(super) struct Spectra {
 }
 
 impl Spectra {
-    pub fn to_device(self, device: &Device) -> Self {
+    pub fn on_device(self, device: &Device) -> Self {
         let Self { target, pulses, noise } = self;
         Self { target: target.to_device(device), pulses: pulses.to_device(device), noise }
     }

@@ -128,7 +128,7 @@ impl FineTuner {
             self.adam.step(self.parts.clone(), &gradients, |path| factor * self.options.rate_of(path));
         let iteration = self.iteration();
         let last = iteration >= self.progress.end;
-        let fault = match iteration % READ_EVERY == 0 || iteration == 1 || last {
+        let fault = match iteration.is_multiple_of(READ_EVERY) || iteration == 1 || last {
             true => self.read_loss(loss, weight).await?,
             false => None,
         };
