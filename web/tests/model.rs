@@ -2,7 +2,7 @@
 #![cfg(target_arch = "wasm32")]
 
 use burn::prelude::Device;
-use ownvoice::check;
+use ownvoice::check::self_test::{NATIVE, figures};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
