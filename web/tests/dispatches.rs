@@ -14,6 +14,7 @@ use ownvoice::{
     audio::mel::{Mel, MelConfig},
     features::{Features, NewUtterance},
     model::{Tacotron, TacotronConfig, batch::assemble, loss::losses},
+    text::symbols::Symbol,
 };
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -47,7 +48,7 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
         speaker: "one",
         id: "one".into(),
         text: String::new(),
-        symbols: vec![10, 20, 30, 40],
+        symbols: [10, 20, 30, 40].map(|index| Symbol::from_index(index).expect("a symbol")).to_vec(),
         durations: Some(vec![16; 4]),
         mel: &mel,
         f0_hz: &[],
