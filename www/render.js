@@ -59,7 +59,9 @@ function renderEngine({ engine }) {
   $("engine").hidden = !engine;
   $("engine").dataset.state = engine?.status ?? "working";
   if (!engine) return;
-  const reason = t(engine.toCpu ? "engine.to-cpu" : /** @type {Key} */ (`engine.${engine.code}`));
+  // A restart fails with any code of a load.
+  const isLoss = engine.code === "device-lost" || engine.code === "worker-crashed";
+  const reason = engine.toCpu ? t("engine.to-cpu") : isLoss ? t(/** @type {Key} */ (`engine.${engine.code}`)) : describeError(engine).text;
   setText($("engine-words"), t(`engine.${engine.status}`, { reason }));
   $("engine-reload").hidden = engine.status !== "failed";
 }
