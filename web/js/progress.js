@@ -1,4 +1,4 @@
-// Types of what is reported while the package loads and while a voice is trained.
+// The types of the progress reports of a load and of a training.
 
 /** @import { Speech } from "./speech.js" */
 
