@@ -1,7 +1,7 @@
 // What this page does. Learning, recording and measuring exclude each other; speaking is another activity beside them.
 
 import { Activity } from "./shared/activity.js";
-import { stopPlaying } from "./shared/player.js";
+import { mute } from "./shared/player.js";
 import { update } from "./state.js";
 
 /** @import { Name, Speaker } from "./state.js" */
@@ -31,7 +31,8 @@ export const activity = new Activity(
     idle: "idle",
     onChange(current) {
       // The microphone must not hear the page.
-      if (current === "opening" || current === "recording") stopPlaying();
+      mute(isHearing(current));
+      if (isHearing(current)) speech.end();
       update({ activity: current });
     },
   },
@@ -43,5 +44,8 @@ export const speech = new Activity(
   { first: "silent", idle: "silent", onChange: (speaker) => update({ speaker }) },
 );
 
+/** Whether the microphone hears what will be a recording, or is about to. @param {Name} current */
+export const isHearing = (current) => current === "opening" || current === "recording";
+
 /** Whether the card must stay: a sentence is being recorded or checked. @param {Name} current */
-export const isAtCard = (current) => current === "opening" || current === "recording" || current === "checking";
+export const isAtCard = (current) => isHearing(current) || current === "checking";

@@ -1,11 +1,14 @@
 // The page: events change the state, and each change is drawn.
 
 import { activity } from "./activities.js";
+import { arrive } from "./arrival.js";
+import { askToKeep, bringRecordingsBack, compareVoice, deleteVoice, downloadRecordings, openVoice, renameVoice, saveVoiceFile, useVoice } from "./bank.js";
 import { fetchPlotLibrary } from "./curve.js";
 import { deleteAll } from "./deletion.js";
 import { $ } from "./dom.js";
 import { start } from "./engine.js";
 import { addFiles, changeText, checkAgain, droppedFiles, removeFile } from "./files.js";
+import { drawKeepingFocus } from "./focus.js";
 import { activateUpdate, workOffline } from "./offline.js";
 import { copyReport, toggleMeasurement } from "./profile.js";
 import { chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
@@ -14,9 +17,9 @@ import { phaseOf } from "./shared/activity.js";
 import { drawnWhile, takeFiles } from "./shared/dom.js";
 import { setUpPage } from "./shared/page.js";
 import { isSilent, onPlaybackChange, togglePlaying } from "./shared/player.js";
-import { openVoice, saveOther, saveVoice, toggleSpeaking } from "./speaking.js";
-import { drawWith, measureUsage, state, update } from "./state.js";
-import { goToBadClip, setPreview, togglePause, train } from "./training.js";
+import { saveVoice, toggleSpeaking } from "./speaking.js";
+import { drawWith, measureUsage, state, unticked, update, wouldLose } from "./state.js";
+import { goToBadClip, learnAnew, setPreview, togglePause, train } from "./training.js";
 
 /** @import { Elements } from "./elements.js" */
 
@@ -29,7 +32,7 @@ const drawMoving = drawnWhile(
 const redraw = () => update({});
 
 drawWith(() => {
-  render(state);
+  drawKeepingFocus(() => render(state));
   drawMoving();
 });
 onPlaybackChange(redraw);
@@ -60,7 +63,11 @@ onClick("profile-start", () => toggleMeasurement("profile"));
 onClick("precision-start", () => toggleMeasurement("precision"));
 onClick("precision-copy", copyReport);
 onClick("save", saveVoice);
-onClick("other-voices", (target) => target.dataset.other && saveOther(Number(target.dataset.other)));
+onClick("voices", ({ dataset: { act, voice } }) => {
+  if (act && voice) BANK[/** @type {keyof typeof BANK} */ (act)](voice);
+});
+onClick("recordings-save", () => downloadRecordings());
+onClick("kept-ask", askToKeep);
 onClick("delete-all", deleteAll);
 onClick("update", activateUpdate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
@@ -77,12 +84,31 @@ for (const name of /** @type {const} */ (["speed", "pitch", "liveliness"])) {
   $(name).addEventListener("input", () => update({ delivery: { ...state.delivery, [name]: $(name).valueAsNumber } }));
 }
 $("preview-on").addEventListener("change", () => setPreview($("preview-on").checked ? PREVIEW : null));
-$("files-agreed").addEventListener("change", () => update({ filesConsent: $("files-agreed").checked }));
+for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=whose]"))) {
+  radio.addEventListener("change", () => update({ filesConsent: { ...unticked(state), whose: /** @type {"mine" | "other"} */ (radio.value) } }));
+}
+$("speaker-name").addEventListener("input", () => update({ filesConsent: { ...unticked(state), name: $("speaker-name").value } }));
+$("files-agreed").addEventListener("change", () => update({ filesConsent: { ...state.filesConsent, agreed: $("files-agreed").checked } }));
 $("open").addEventListener("change", () => {
   const [file] = takeFiles($("open"));
   if (file) openVoice(file);
 });
-$("file-input").addEventListener("change", () => addFiles(takeFiles($("file-input"))));
+/** What the buttons of a kept voice do. */
+const BANK = { use: useVoice, compare: compareVoice, rename: renameVoice, save: saveVoiceFile, recordings: downloadRecordings, learn: learnAnew, remove: deleteVoice };
+
+const isZip = (/** @type {File} */ { name, type }) => /\.zip$/i.test(name) || type === "application/zip";
+const isVoice = (/** @type {File} */ { name }) => /\.(ownvoice|safetensors)$/i.test(name);
+
+/** Takes recordings in, also those in zip files, and voices. @param {File[]} files */
+async function takeIn(files) {
+  const sounds = files.filter((file) => !isZip(file) && !isVoice(file));
+  if (sounds.length) await addFiles(sounds);
+  for (const file of files.filter(isZip)) await bringRecordingsBack(file);
+  for (const file of files.filter(isVoice)) await openVoice(file);
+}
+
+$("recordings-open").addEventListener("change", () => takeIn(takeFiles($("recordings-open"))));
+$("file-input").addEventListener("change", () => takeIn(takeFiles($("file-input"))));
 for (const [name, action] of /** @type {const} */ ([["input", changeText], ["change", checkAgain]])) {
   $("file-list").addEventListener(name, ({ target }) => {
     const { dataset, value } = /** @type {HTMLTextAreaElement} */ (target);
@@ -95,30 +121,34 @@ for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) {
   $("drop").addEventListener(name, async (event) => {
     event.preventDefault();
     $("drop").toggleAttribute("data-over", name === "dragover");
-    if (name === "drop" && event.dataTransfer) addFiles(await droppedFiles(event.dataTransfer));
+    if (name === "drop" && event.dataTransfer) takeIn(await droppedFiles(event.dataTransfer));
   });
 }
 
 document.addEventListener("paste", (event) => {
-  const files = [...(event.clipboardData?.files ?? [])];
-  if (!files.length || !chooseSource("files")) return;
+  // A text that is copied with its pictures stays a text.
+  const files = [...(event.clipboardData?.files ?? [])].filter((file) => isZip(file) || isVoice(file) || /^(audio|video)\//.test(file.type));
+  if (!files.length || (files.every((file) => !isZip(file) && !isVoice(file)) && !chooseSource("files"))) return;
   event.preventDefault();
-  addFiles(files);
+  takeIn(files);
 });
 
 document.addEventListener("keydown", (event) => {
-  const target = /** @type {HTMLElement} */ (event.target);
-  const isTyping = target.matches("textarea, input") || event.ctrlKey || event.metaKey || event.altKey;
-  if (isTyping || phaseOf(state.activity) !== "ready" || state.source !== "record" || event.repeat) return;
+  // A letter alone is a command only on the card: speech input types letters anywhere (WCAG 2.1.4).
+  const isAtCard = $("card").contains(/** @type {Node} */ (event.target));
+  if (!isAtCard || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.key === "r" || event.key === "R") toggleRecording();
   else if (event.key === "p" || event.key === "P") playClip();
   else if (event.key === "ArrowLeft") showPrompt(state.current - 1);
   else if (event.key === "ArrowRight") showPrompt(state.current + 1);
 });
 
+addEventListener("beforeunload", (event) => wouldLose(state) && event.preventDefault());
+
 setUpPage({ translate, redraw });
 measureUsage();
 // Requested before the base, so that nothing is being fetched any more once the page is ready.
 fetchPlotLibrary().catch(console.error);
 await start();
+if (phaseOf(state.activity) === "ready") arrive();
 await workOffline();

@@ -1,6 +1,7 @@
 // Deletes everything that this page has stored on this machine, at any moment and without the engine.
 
 import { activity } from "./activities.js";
+import { closeUnused } from "./bank.js";
 import { Storage } from "./js/index.js";
 import { forgetSite } from "./offline.js";
 import { forgetLanguage } from "./shared/language.js";
@@ -55,7 +56,10 @@ function forgetHere() {
   // A load ends by itself, and says why.
   if (activity.current !== "loading") activity.end();
   state.voice?.close();
-  const { recordings, files, fileErrors, voice, otherVoices, training, likeness, current } = initial;
-  update({ recordings, files, fileErrors, voice, otherVoices, training, likeness, current, deletions: state.deletions + 1 });
+  if (state.compared) endSpeaking("base");
+  state.compared?.voice.close();
+  const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, training, likeness, current } = initial;
+  update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, training, likeness, current, deletions: state.deletions + 1 });
+  closeUnused();
   return ended;
 }

@@ -9,6 +9,9 @@ export interface Elements {
   "alignment": HTMLElementTagNameMap["canvas"];
   "alignment-words": HTMLElementTagNameMap["strong"];
   "back": HTMLElementTagNameMap["button"];
+  "bank": HTMLElementTagNameMap["section"];
+  "bank-error": HTMLElementTagNameMap["p"];
+  "bank-words": HTMLElementTagNameMap["p"];
   "base": HTMLElementTagNameMap["article"];
   "card": HTMLElementTagNameMap["article"];
   "clip-live": HTMLElementTagNameMap["canvas"];
@@ -33,9 +36,11 @@ export interface Elements {
   "file-list": HTMLElementTagNameMap["ul"];
   "files": HTMLElementTagNameMap["div"];
   "files-agreed": HTMLElementTagNameMap["input"];
-  "files-consent": HTMLElementTagNameMap["label"];
+  "files-consent": HTMLElementTagNameMap["fieldset"];
+  "files-statement": HTMLElementTagNameMap["span"];
   "held-out-key": HTMLElementTagNameMap["span"];
   "held-out-words": HTMLElementTagNameMap["span"];
+  "kept-ask": HTMLElementTagNameMap["button"];
   "kept-error": HTMLElementTagNameMap["p"];
   "kept-promise": HTMLElementTagNameMap["span"];
   "kept-total": HTMLElementTagNameMap["span"];
@@ -67,8 +72,6 @@ export interface Elements {
   "next": HTMLElementTagNameMap["button"];
   "offline-words": HTMLElementTagNameMap["p"];
   "open": HTMLElementTagNameMap["input"];
-  "other-voices": HTMLElementTagNameMap["div"];
-  "others": HTMLElementTagNameMap["div"];
   "pictures": HTMLElementTagNameMap["div"];
   "pitch": HTMLElementTagNameMap["input"];
   "pitch-value": HTMLElementTagNameMap["output"];
@@ -99,10 +102,14 @@ export interface Elements {
   "record": HTMLElementTagNameMap["div"];
   "record-button": HTMLElementTagNameMap["button"];
   "record-words": HTMLElementTagNameMap["span"];
+  "recordings-open": HTMLElementTagNameMap["input"];
+  "recordings-save": HTMLElementTagNameMap["button"];
   "reload": HTMLElementTagNameMap["button"];
   "save": HTMLElementTagNameMap["button"];
   "speak-error": HTMLElementTagNameMap["p"];
   "speak-title": HTMLElementTagNameMap["h2"];
+  "speaker": HTMLElementTagNameMap["label"];
+  "speaker-name": HTMLElementTagNameMap["input"];
   "speed": HTMLElementTagNameMap["input"];
   "speed-value": HTMLElementTagNameMap["output"];
   "steps": HTMLElementTagNameMap["div"];
@@ -128,4 +135,7 @@ export interface Elements {
   "update": HTMLElementTagNameMap["button"];
   "use-cpu": HTMLElementTagNameMap["a"];
   "voice-card": HTMLElementTagNameMap["template"];
+  "voice-consent": HTMLElementTagNameMap["p"];
+  "voices": HTMLElementTagNameMap["ul"];
+  "voices-title": HTMLElementTagNameMap["h3"];
 }

@@ -1,10 +1,12 @@
 // Loads the engine, and restores what an earlier visit has stored.
 
 import { activity } from "./activities.js";
+import { restoreVoices } from "./bank.js";
+import { checkRestored, isStoredFile, restoredFiles } from "./files.js";
 import { isLost } from "./js/errors.js";
 import { OwnvoiceError, load } from "./js/index.js";
-import { loadingProgress, workerUnderPolicy } from "./shared/engine.js";
-import { CONSENT, SENTENCES, STORAGE, checkClip, measureUsage, state, update } from "./state.js";
+import { loadingProgress, workerUnderPolicy } from "./shared/page.js";
+import { SENTENCES, STORAGE, cards, checkClip, measureUsage, state, update } from "./state.js";
 
 /** @import { Studio } from "./js/index.js" */
 /** @import { Failure, State } from "./state.js" */
@@ -50,20 +52,24 @@ export const start = () =>
 /** Restores recordings, training and voice of an earlier visit. @param {Studio} studio @param {AbortSignal} signal */
 async function restore(studio, signal) {
   const recordings = new Map();
+  /** @type {State["files"]} */
+  let files = [];
   /** @type {Partial<State>} */
   let restored = {};
   let { training } = state;
   if (studio.storage) {
     try {
-      for (const recording of await studio.storage.recordings()) {
+      const stored = await studio.storage.recordings();
+      files = restoredFiles(stored.filter(isStoredFile));
+      for (const recording of stored.filter((each) => !isStoredFile(each))) {
         recordings.set(recording.id, await checkClip(recording, "recording"));
         signal.throwIfAborted();
       }
-      const { checkpoint, voice: file, otherVoices } = await studio.storage.training();
+      const { checkpoint } = await studio.storage.training();
       training = { ...training, resumable: checkpoint };
-      restored = { otherVoices };
-      if (file) {
-        restored = { otherVoices, voice: await studio.open(file) };
+      const { voice, similarity } = await restoreVoices(studio);
+      if (voice) {
+        restored = { voice, likeness: similarity ? { status: "done", part: 1, similarity } : state.likeness };
         training = { ...training, outcome: "opened" };
       }
     } catch (error) {
@@ -73,7 +79,8 @@ async function restore(studio, signal) {
     }
   }
   signal.throwIfAborted();
-  const prompts = studio.prompts.length ? [CONSENT, ...studio.prompts.slice(0, SENTENCES)] : [];
+  const prompts = cards(studio, Math.max(SENTENCES, 1 + studio.prompts.findLastIndex(({ id }) => recordings.has(id))));
   const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
-  update({ ...restored, prompts, recordings, training, current: Math.max(0, firstOpen) });
+  update({ ...restored, prompts, recordings, files, source: files.length && !recordings.size ? "files" : "record", training, current: Math.max(0, firstOpen) });
+  checkRestored();
 }

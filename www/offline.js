@@ -20,7 +20,9 @@ export async function workOffline() {
     console.info(`This page will need the network again: ${/** @type {Error} */ (error).message}`); // a private window, or files that changed meanwhile
     return update({ offline: { ...state.offline, failed: true } });
   }
-  const showState = () => update({ offline: { ready: state.studio?.cached ?? false, newer: isSuperseded || Boolean(registration?.waiting), failed: !state.studio?.cached } });
+  // Browsers delete single files: what is missing is fetched again, and is not said to be there before.
+  const isComplete = Boolean(state.studio?.cached) && (await completed(registration));
+  const showState = () => update({ offline: { ready: isComplete, newer: isSuperseded || Boolean(registration?.waiting), failed: !isComplete } });
   registration.addEventListener("updatefound", () => registration?.installing?.addEventListener("statechange", showState));
   showState();
 }
@@ -35,6 +37,15 @@ function activated({ active, waiting, installing }) {
       if (worker.state === "redundant") reject(new Error("its files could not be cached"));
     }),
   );
+}
+
+/** Lets the service worker fetch what is missing in its cache. @param {ServiceWorkerRegistration} registration @returns {Promise<boolean>} Whether all is cached. */
+function completed({ active }) {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }) => resolve(data);
+    active?.postMessage("complete", [port2]);
+  });
 }
 
 let isRequested = false;
@@ -56,11 +67,19 @@ function replaced() {
   update({ offline: { ...state.offline, newer: true } });
 }
 
-/** Removes the program and the base voice from this machine; this visit goes on with what it has loaded. */
+/** Removes the program and the base voices of this site from this machine; this visit goes on with what it has loaded. What other sites of this origin have cached stays. */
 export async function forgetSite() {
+  const site = new URL(".", document.baseURI).href;
   const registrations = (await navigator.serviceWorker?.getRegistrations()) ?? [];
-  for (const other of registrations) if (other.scope === new URL(".", document.baseURI).href) await other.unregister();
-  const names = ((await globalThis.caches?.keys()) ?? []).filter((name) => name.startsWith("ownvoice-"));
-  await Promise.all(names.map((name) => caches.delete(name)));
+  for (const other of registrations) if (other.scope === site) await other.unregister();
+  const base = new URL((new URLSearchParams(location.search).get("base") ?? "models/base").replace(/\/?$/, "/"), document.baseURI);
+  const own = [`${site}sha256/`, `${site}models/`, `${base}sha256/`];
+  for (const name of globalThis.caches ? ["ownvoice-site", "ownvoice-base"] : []) {
+    const cache = await caches.open(name);
+    const keys = await cache.keys();
+    const mine = keys.filter(({ url }) => own.some((prefix) => url.startsWith(prefix)));
+    await Promise.all(mine.map((key) => cache.delete(key)));
+    if (mine.length === keys.length) await caches.delete(name);
+  }
   update({ offline: { ready: false, newer: false, failed: false } });
 }

@@ -4,7 +4,7 @@ import { activity, isAtCard } from "./activities.js";
 import { $ } from "./dom.js";
 import { isLost } from "./js/errors.js";
 import { stopPlaying, togglePlaying } from "./shared/player.js";
-import { checkClip, currentPrompt, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
+import { cards, checkClip, currentPrompt, hasMorePrompts, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Task } from "./shared/activity.js" */
@@ -78,18 +78,24 @@ async function finishRecording() {
   const task = microphoneTask;
   const prompt = currentPrompt(state);
   if (!task?.to("checking")) return;
+  const { deletions } = state;
   /** @type {Omit<PageClip, "report" | "error">} */
   let clip;
   try {
-    clip = { id: prompt.id, text: prompt.text, ...studio().microphone.stop() };
+    clip = { id: prompt.id, text: prompt.text, ...(await studio().microphone.stop()) };
   } catch (error) {
     return failed(task, error);
   }
-  const updateHere = updateUnlessDeleted();
-  // Stored before it is checked, so that no recording is lost.
-  await tryToStore(() => studio().storage?.put(clip));
+  if (deletions !== state.deletions) return;
+  const store = () => tryToStore(() => studio().storage?.put(clip));
+  // A good recording stays, here and on disk, until a better one has passed. Without one, the new one is stored before it is checked, so that it is not lost.
+  const hasGood = Boolean(state.recordings.get(prompt.id)?.report);
+  if (!hasGood) await store();
   const checked = await checkClip(clip, "recording");
-  updateHere({ recordings: new Map(state.recordings).set(prompt.id, checked) });
+  if (deletions !== state.deletions) return;
+  if (checked.error && hasGood) update({ microphoneError: { ...checked.error, message: checked.error.message, kept: true } });
+  else update({ recordings: new Map(state.recordings).set(prompt.id, checked) });
+  if (checked.report && hasGood) await store();
   if (studio().microphone.isOpen) task.to("listening");
   else task.end();
 }
@@ -119,19 +125,26 @@ async function microphoneLost() {
 
 export const closeMicrophone = () => microphoneTask?.end();
 
+/** Discards the recording of the sentence, or brings it back. */
 export async function discard() {
   const prompt = currentPrompt(state);
   if (!prompt || isAtCard(activity.current)) return;
   stopPlaying();
   const recordings = new Map(state.recordings);
-  recordings.delete(prompt.id);
-  update({ recordings });
-  await tryToStore(() => studio().storage?.remove(prompt.id));
+  const discarded = recordings.get(prompt.id) ?? null;
+  const restored = discarded ? null : state.discarded;
+  if (discarded) recordings.delete(prompt.id);
+  else if (restored?.id === prompt.id) recordings.set(prompt.id, restored);
+  else return;
+  update({ recordings, discarded, microphoneError: null });
+  await tryToStore(() => (restored ? studio().storage?.put(restored) : studio().storage?.remove(prompt.id)));
 }
 
-/** Shows the card of another sentence. @param {number} index */
+/** Shows the card of another sentence. After the last one, the base's next sentence follows. @param {number} index */
 export function showPrompt(index) {
-  if (isAtCard(activity.current) || !state.prompts[index]) return;
+  if (isAtCard(activity.current) || index < 0) return;
+  if (index === state.prompts.length && hasMorePrompts(state)) update({ prompts: cards(studio(), index) });
+  if (!state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
   // The card may have moved to another step.
@@ -140,7 +153,7 @@ export function showPrompt(index) {
 
 export function playClip() {
   const prompt = currentPrompt(state);
-  if (prompt && activity.current !== "recording") togglePlaying("clip", state.recordings.get(prompt.id));
+  if (prompt) togglePlaying("clip", state.recordings.get(prompt.id));
 }
 
 /** Changes between microphone and files. @param {"record" | "files"} source @returns {boolean} Whether it is allowed now. */

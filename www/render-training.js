@@ -47,7 +47,7 @@ export function renderTraining(state) {
     : outcome === "opened" ? t("train.opened")
     : !agreed ? t(state.source === "files" ? "train.consentFiles" : "train.consent")
     : seconds < MIN_SECONDS ? t("train.need", { seconds: MIN_SECONDS })
-    : t("train.ready", { clips: clips.length, seconds: formatTime(seconds) }),
+    : t("train.ready", { count: clips.length, seconds: formatTime(seconds) }),
   );
   // Screen readers announce every 25th iteration, each change of phase, and pauses.
   const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
@@ -57,9 +57,8 @@ export function renderTraining(state) {
     $("train-bar").max = step.iterations;
     $("train-bar").value = step.iteration;
     setText($("train-loss"), t("train.lossNow", { loss: formatNumber(step.loss, 3), first: formatNumber(losses[training.first - 1], 3) }));
-    const passed = step.iteration - training.first + 1;
-    const left = (training.seconds / passed) * (step.iterations - step.iteration);
-    setText($("train-left"), running && !paused && passed > 1 ? t("train.left", { time: formatTime(left) }) : "");
+    const left = (training.seconds / training.steps) * (step.iterations - step.iteration);
+    setText($("train-left"), running && !paused && training.steps > 0 ? t("train.left", { time: formatTime(left) }) : "");
     const held = training.heldOut.at(-1);
     $("held-out-key").hidden = $("held-out-words").hidden = !held;
     const heldOutWords = held ? t("train.heldOutNow", { loss: formatNumber(held.loss, 3), first: formatNumber(training.heldOut[0].loss, 3) }) : "";

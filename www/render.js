@@ -1,21 +1,24 @@
 // Renders the state. No decisions are made here.
 
-import { activity, isAtCard } from "./activities.js";
+import { activity, isAtCard, isHearing } from "./activities.js";
 import { $, cardPart, promptName, showError } from "./dom.js";
 import { drawLevels } from "./draw.js";
+import { renderBank } from "./render-bank.js";
 import { renderPrecision, renderProfile } from "./profile.js";
 import { renderTraining } from "./render-training.js";
 import { phaseOf } from "./shared/activity.js";
 import { createElement, offerDownload, renderChildren, setText } from "./shared/dom.js";
-import { formatNumber, formatTime } from "./shared/language.js";
+import { formatNumber, formatTime, language } from "./shared/language.js";
 import { renderPhase, translatePage } from "./shared/page.js";
 import { play, playedPart } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
-import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
-import { describeError, describeWarning, t } from "./strings.js";
+import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, mayRecord } from "./state.js";
+import { describeError, describeWarning, statement, t } from "./strings.js";
 
 /** @import { Sound } from "./shared/player.js" */
-/** @import { Failure, PageClip, State } from "./state.js" */
+/** @import { Track } from "./shared/track.js" */
+/** @import { ClipReport } from "./js/index.js" */
+/** @import { FileClip, PageClip, State } from "./state.js" */
 /** @import { Key } from "./strings.js" */
 
 const VOICES = /** @type {const} */ (["base", "mine"]);
@@ -52,6 +55,7 @@ export function render(state) {
   renderPrecision(state);
   renderSpeaking(state);
   renderLikeness(state);
+  renderBank(state);
 }
 
 /** @param {State} state */
@@ -71,10 +75,18 @@ function renderTotal(state) {
   const seconds = goodSeconds(state);
   $("total-bar").value = Math.min(seconds, WANTED_SECONDS);
   const total = t("read.total", { have: formatTime(seconds), want: formatTime(WANTED_SECONDS) });
-  setText($("total-words"), seconds >= WANTED_SECONDS ? `${total}. ${t("read.enough")}` : total);
+  const allRead = state.source === "record" && state.prompts.every(({ id }) => state.recordings.get(id)?.report);
+  const further = seconds >= WANTED_SECONDS ? t("read.enough") : allRead && hasMorePrompts(state) ? t("read.more") : "";
+  setText($("total-words"), further ? `${total}. ${further}` : total);
   $("record").hidden = state.source !== "record";
   $("files").hidden = $("files-consent").hidden = state.source !== "files";
-  $("files-agreed").checked = state.filesConsent;
+  const { whose, name, agreed } = state.filesConsent;
+  $("speaker").hidden = whose === "mine";
+  if ($("speaker-name").value !== name) $("speaker-name").value = name;
+  $("files-agreed").checked = agreed;
+  $("files-agreed").disabled = whose === "other" && !name.trim();
+  setText($("files-statement"), name.trim() || whose === "mine" ? statement(state.filesConsent) : t("files.nameFirst"));
+  for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=whose]"))) radio.checked = radio.value === whose;
   for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=source]"))) {
     radio.checked = radio.value === state.source;
     radio.disabled = !activity.allows("switching") && state.activity !== "switching";
@@ -83,6 +95,9 @@ function renderTotal(state) {
 
 /** @param {Pick<PageClip, "report" | "error"> | undefined} clip */
 const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty");
+
+/** @param {ClipReport} report */
+const goodWords = ({ speechSeconds, snrDb }) => t("read.good", { seconds: formatNumber(speechSeconds, 1), snr: Math.round(snrDb) });
 
 /** @param {State} state */
 function renderPrompts({ prompts, recordings, current }) {
@@ -129,8 +144,11 @@ function renderCard(state) {
   $("record-button").disabled = !recording && (busy || !mayStart);
   $("back").disabled = busy || state.current === 0;
   setText($("next"), t(clip?.report ? "read.next" : "read.skip"));
-  $("next").disabled = busy || state.current >= prompts.length - 1;
-  $("play").hidden = $("discard").hidden = !clip || recording;
+  $("next").disabled = busy || (state.current >= prompts.length - 1 && !hasMorePrompts(state));
+  const canUndo = !clip && prompt !== null && state.discarded?.id === prompt.id;
+  $("play").hidden = !clip || recording;
+  $("discard").hidden = (!clip && !canUndo) || recording;
+  setText($("discard"), t(canUndo ? "read.undo" : "read.discard"));
   $("discard").disabled = busy;
   setText($("play"), t(playedPart("clip") === null ? "read.play" : "read.pause"));
   $("close-microphone").hidden = current !== "listening";
@@ -140,14 +158,14 @@ function renderCard(state) {
   const words = $("clip-words");
   const error = microphoneError ?? (busy ? null : (clip?.error ?? null));
   words.dataset.state = microphoneError ? "bad" : busy ? "" : verdict(clip ?? undefined);
-  if (error) return showError(words, error);
+  if (error) return showError(words, error, microphoneError?.kept ? `${describeError(error).text} ${t("read.kept")}` : "");
   words.hidden = false;
   setText(
     words,
     current === "opening" ? t("read.opening")
     : recording ? t("read.recording")
     : current === "checking" ? t("read.checking")
-    : clip?.report ? t("read.good", { seconds: formatNumber(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) })
+    : clip?.report ? goodWords(clip.report)
     : prompt && !mayRecord(state) ? t("train.consent")
     : t("read.empty"),
   );
@@ -170,38 +188,42 @@ export function renderMoving(state, live) {
   for (const which of VOICES) renderWave(cardPart(which, ".wave"), which, state.spoken[which].speech);
 }
 
-/** Shows a waveform with its played part in colour; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | null | undefined} sound */
-const renderWave = (element, key, sound) => showWave(element, sound, playedPart(key) ?? 0, (part) => play(key, sound, part));
+/** Shows a waveform with its played part in colour; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | Track | null | undefined} sound */
+const renderWave = (element, key, sound) => showWave(element, sound && "read" in sound ? sound.wave : sound, playedPart(key) ?? 0, (part) => play(key, sound, part));
 
 /** @param {State} state */
-function renderFiles({ files, fileErrors }) {
-  renderChildren($("file-list"), [...files.map(fileRow), ...fileErrors.map(errorRow)]);
+function renderFiles({ files }) {
+  renderChildren($("file-list"), files.map(fileRow));
 }
 
-/** @param {PageClip} clip */
+/** @param {FileClip} clip */
 function fileRow(clip) {
-  const words = createElement("p", { className: "verdict" });
-  words.dataset.state = verdict(clip);
-  if (clip.error) showError(words, clip.error, clip.error.code === "clip-mismatch" ? t("files.mismatch") : "");
-  else setText(words, clip.report ? t("read.good", { seconds: formatNumber(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
-  const remove = createElement("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
-  remove.dataset.remove = clip.id;
-  const text = createElement("textarea", { rows: clip.samples.length > 20 * clip.sampleRate ? 5 : 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
-  text.dataset.file = clip.id;
-  const row = createElement("li", {}, createElement("div", { className: "head" }, createElement("span", { className: "name", textContent: clip.id }), remove), text, words);
-  row.dataset.key = clip.id;
+  const { key, id, name, samples, sampleRate, text, report, error, notStored } = clip;
+  const needsText = report && !text.trim();
+  const words = createElement("p", { className: error && !samples.length ? "failure" : "verdict" });
+  words.dataset.state = needsText ? "bad" : verdict(clip);
+  if (error) showError(words, error, error.code === "clip-mismatch" ? t("files.mismatch") : "");
+  else setText(words, needsText ? t("files.needsText") : report ? goodWords(report) : t("read.checking"));
+  const remove = createElement("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${name}` });
+  remove.dataset.remove = id;
+  const row = createElement("li", {}, createElement("div", { className: "head" }, createElement("span", { className: "name", textContent: name }), remove));
+  row.dataset.key = `${key}`;
+  if (samples.length) {
+    const field = createElement("textarea", { rows: samples.length > 20 * sampleRate ? 5 : 1, autocomplete: "off", value: text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${name}` });
+    field.dataset.file = id;
+    row.append(field);
+  }
+  row.append(words);
+  if (notStored) {
+    const failure = createElement("p", { className: "failure" });
+    showError(failure, notStored);
+    row.append(failure);
+  }
   return row;
 }
 
-/** @param {Failure} error The name of the file is its message. */
-function errorRow(error) {
-  const words = createElement("p", { className: "failure" });
-  showError(words, error);
-  return createElement("li", {}, createElement("span", { className: "name", textContent: error.message }), words);
-}
-
 /** @param {State} state */
-function renderSpeaking({ activity: current, speaker, studio, voice, otherVoices, spoken, delivery, speakError, textWarnings }) {
+function renderSpeaking({ activity: current, speaker, studio, voice, bank, compared, spoken, delivery, speakError, textWarnings }) {
   const { speed, pitch, liveliness } = delivery;
   const values = {
     speed: `${formatNumber(speed, 2)} ×`,
@@ -214,25 +236,31 @@ function renderSpeaking({ activity: current, speaker, studio, voice, otherVoices
     $(name).disabled = name !== "speed" && !studio?.base.info.hasPitch;
   }
   for (const which of VOICES) {
-    const { speech, file, firstAudioMs } = spoken[which];
+    const { speech, stop, file, firstAudioMs } = spoken[which];
     const [button, playButton, download] = [cardPart(which, ".say"), cardPart(which, ".play"), cardPart(which, ".download")];
     const speaks = speaker === which;
     const isMissing = which === "mine" && !voice;
     setText(button, t(speaks ? "speak.stop" : "speak.say"));
-    button.disabled = isMissing;
-    button.ariaLabel = `${button.textContent}, ${t(`speak.${which}.what`)}`;
-    const seconds = speech ? formatNumber(speech.samples.length / speech.sampleRate, 1) : "";
+    button.disabled = isMissing || isHearing(current);
+    // With more than one voice, each is called by its name.
+    const id = which === "mine" ? voice?.info.id : compared?.id;
+    const name = (bank.length > 1 && bank.find((kept) => kept.id === id)?.name) || t(`speak.${which}.what`);
+    setText(cardPart(which, ".name"), t(!compared ? `speak.${which}` : which === "base" ? "speak.compared" : "speak.current"));
+    setText(cardPart(which, ".what"), name);
+    button.ariaLabel = `${button.textContent}, ${name}`;
+    const seconds = speech ? formatNumber(speech.seconds, 1) : "";
     setText(
       cardPart(which, ".words"),
       isMissing ? t("speak.none")
       : speaks ? t(speech ? "speak.working" : "speak.wait")
-      : speech ? t("speak.seconds", { seconds }) + (speech.stop === "durations" ? "" : `. ${t("speak.cut")}`)
+      : speech ? t("speak.seconds", { seconds }) + (stop === "durations" ? "" : `. ${t("speak.cut")}`)
       : "",
     );
     // For tests: the time from the click to the first sound.
     if (firstAudioMs === null) delete $(which).dataset.firstAudioMs;
     else $(which).dataset.firstAudioMs = `${Math.round(firstAudioMs)}`;
     playButton.hidden = !speech || speaks;
+    playButton.disabled = isHearing(current);
     setText(playButton, t(playedPart(which) === null ? "read.play" : "read.pause"));
     download.hidden = !file;
     offerDownload(download, file, `ownvoice-${which}.wav`);
@@ -241,14 +269,10 @@ function renderSpeaking({ activity: current, speaker, studio, voice, otherVoices
   setText($("text-warning"), textWarnings.map(describeWarning).join(" "));
   showError($("speak-error"), speakError);
   $("save").disabled = !voice;
+  const consent = voice?.info.consent;
+  $("voice-consent").hidden = !voice;
+  setText($("voice-consent"), consent ? t(consent.recordingSha256 ? "speak.consent.spoken" : "speak.consent", { text: consent.text }) : t("speak.consent.none"));
   $("open").disabled = !activity.allows("openingVoice") && current !== "openingVoice";
-  $("others").hidden = otherVoices.length === 0;
-  const buttons = otherVoices.map((_, index) => {
-    const button = createElement("button", { type: "button", textContent: t("speak.saveOther", { n: index + 1 }) });
-    button.dataset.other = `${index}`;
-    return button;
-  });
-  renderChildren($("other-voices"), buttons);
 }
 
 /** @param {State} state */
@@ -256,7 +280,7 @@ function renderLikeness({ likeness: { status, part, similarity } }) {
   $("likeness").hidden = status === "none";
   const percent = (/** @type {number} */ value) => `${formatNumber(100 * value, 0)} %`;
   const measured = similarity && { base: percent(similarity.base), clone: percent(similarity.clone), own: percent(similarity.sameSpeaker) };
-  setText($("likeness-words"), measured ? t("likeness.words", measured) : t("likeness.measuring", { part: percent(part) }));
+  setText($("likeness-words"), measured ? t("likeness.words", measured) : status === "few" ? t("likeness.few") : t("likeness.measuring", { part: percent(part) }));
   $("likeness-bars").hidden = !similarity;
   if (!similarity || !measured) return;
   for (const [name, value] of /** @type {const} */ ([["base", similarity.base], ["clone", similarity.clone], ["own", similarity.sameSpeaker]])) {
@@ -267,21 +291,27 @@ function renderLikeness({ likeness: { status, part, similarity } }) {
 }
 
 /** @param {State} state */
-function renderStorage({ activity: current, studio, recordings, voice, otherVoices, training, offline, usage, deletion }) {
+function renderStorage({ activity: current, studio, recordings, files, voice, bank, training, offline, usage, deletion }) {
   const mb = (/** @type {number} */ bytes) => formatNumber(bytes / 1e6, 1);
-  const hasData = recordings.size > 0 || voice || otherVoices.length > 0 || training.resumable;
+  const kept = [
+    bank.length > 1 ? t("kept.voices", { count: bank.length }) : (voice || bank.length) && t("kept.voice"),
+    recordings.size && t("kept.sentences", { count: recordings.size }),
+    files.length && t("kept.files", { count: files.length }),
+    training.resumable && t("kept.training"),
+  ].filter((part) => typeof part === "string");
   const cannotStore = studio !== null && !studio.storage;
   setText(
     $("kept-words"),
     deletion.status === "running" ? t("kept.deleting")
     : cannotStore ? t("kept.not")
-    : hasData ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(usage.bytes) })
+    : kept.length ? t("kept.some", { what: new Intl.ListFormat(language).format(kept), mb: mb(usage.bytes) })
     : phaseOf(current) !== "ready" && usage.bytes > 0 ? t("kept.something", { mb: mb(usage.bytes) })
     : t("kept.none"),
   );
   showError($("kept-error"), studio?.storageError ?? null);
-  setText($("kept-promise"), !cannotStore && hasData ? t(usage.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
-  setText($("kept-total"), usage.totalBytes ? t("kept.total", { mb: mb(usage.totalBytes) }) : "");
+  setText($("kept-promise"), !cannotStore && kept.length ? t(usage.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
+  // Browsers count the deleted files for a while.
+  setText($("kept-total"), usage.totalBytes && deletion.status === "none" ? t("kept.total", { mb: mb(usage.totalBytes) }) : "");
   $("offline-words").hidden = !offline.ready && !offline.failed;
   setText($("offline-words"), t(offline.ready ? "kept.offline" : "kept.notOffline"));
   $("newer").hidden = !offline.newer;

@@ -1,12 +1,13 @@
-// Speaks with the base and with the voice; saves and opens voice files.
+// Speaks with the base and with the voice, and saves the voice.
 
-import { activity, speech as speechActivity } from "./activities.js";
+import { speech as speechActivity } from "./activities.js";
 import { $ } from "./dom.js";
-import { Speech } from "./js/index.js";
-import { playedPart, startPlaying, stopPlaying } from "./shared/player.js";
+import { originOf } from "./js/speech.js";
+import { playTrack, playedPart, stopPlaying } from "./shared/player.js";
+import { Track } from "./shared/track.js";
 import { initial, state, studio, unlessCancelled, update } from "./state.js";
 
-/** @import { Voice } from "./js/index.js" */
+/** @import { Similarity, Voice } from "./js/index.js" */
 /** @import { Spoken } from "./state.js" */
 
 /** @param {"base" | "mine"} which @param {Partial<Spoken>} change */
@@ -21,7 +22,7 @@ export function endSpeaking(which) {
   updateSpoken(which, initial.spoken[which]);
 }
 
-/** Replaces the current voice. @param {Voice} voice */
+/** Replaces the current voice. @param {Voice | null} voice */
 export async function replaceVoice(voice) {
   const before = state.voice;
   endSpeaking("mine");
@@ -32,34 +33,34 @@ export async function replaceVoice(voice) {
 /** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which */
 export async function toggleSpeaking(which) {
   if (speechActivity.current === which) return endSpeaking(which);
-  const voice = which === "base" ? studio().base : state.voice;
+  const voice = which === "base" ? (state.compared?.voice ?? studio().base) : state.voice;
   const run = voice && speechActivity.begin(which);
   if (!run) return;
   const clicked = performance.now();
-  const player = startPlaying(which);
+  const track = new Track();
+  /** @type {Spoken["stop"]} */
+  let stop = "durations";
   update({ speakError: null, textWarnings: [] });
   updateSpoken(which, initial.spoken[which]);
+  playTrack(which, track, 0, (ms) => updateSpoken(which, { firstAudioMs: performance.now() - clicked + ms }));
   // Speech that is not complete is not kept.
   let isComplete = false;
   run.onEnd(() => isComplete || updateSpoken(which, initial.spoken[which]));
-  /** @type {Speech[]} */
-  const sentences = [];
   try {
     for await (const sentence of voice.stream($("text").value, { ...state.delivery, signal: run.signal })) {
       if (run.isOver) return;
-      const wait = player.push(sentence, sentence.pauseSeconds);
-      sentences.push(sentence);
+      track.add(sentence, sentence.pauseSeconds);
+      if (sentence.stop !== "durations") ({ stop } = sentence);
       update({ textWarnings: sentence.warnings });
-      updateSpoken(which, { speech: Speech.join(sentences), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
+      updateSpoken(which, { speech: track });
     }
     if (run.isOver) return;
-    const speech = Speech.join(sentences);
     isComplete = true;
-    updateSpoken(which, { speech, file: speech.toBlob() });
+    updateSpoken(which, { stop, file: track.toBlob(originOf(voice.info.id)) });
   } catch (error) {
     if (!run.isOver) update({ speakError: unlessCancelled(error) });
   } finally {
-    player.end();
+    track.complete();
     run.end();
   }
 }
@@ -68,25 +69,17 @@ export async function saveVoice() {
   if (state.voice) save(await state.voice.save(), "me.ownvoice");
 }
 
-/** @param {number} index */
-export const saveOther = (index) => save(state.otherVoices[index], `me-${index + 1}.ownvoice`);
-
 /** @param {Blob} file @param {string} name */
-function save(file, name) {
+export function save(file, name) {
   const url = URL.createObjectURL(file);
   Object.assign(document.createElement("a"), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** @param {File} file */
-export const openVoice = (file) =>
-  activity.perform("openingVoice", async (run) => {
-    try {
-      const voice = await studio().open(file, { signal: run.signal });
-      await replaceVoice(voice);
-      if (run.isOver) return;
-      update({ speakError: null, training: { ...initial.training, outcome: "opened" } });
-    } catch (error) {
-      if (!run.isOver) update({ speakError: unlessCancelled(error) });
-    }
+/** Shows that a voice is open which was learned before; a training that can be continued still can. @param {Similarity | null} similarity */
+export function showVoice(similarity) {
+  update({
+    training: { ...initial.training, outcome: "opened", resumable: state.training.resumable },
+    likeness: similarity ? { status: "done", part: 1, similarity } : initial.likeness,
   });
+}

@@ -1,21 +1,38 @@
 // The state of index.html.
 
+import { breaksOff } from "./interruption.js";
 import { Storage } from "./js/index.js";
-import { createStore } from "./shared/store.js";
+import { createStore } from "./shared/page.js";
 
 /** @import { ClipReport, Picture, PrecisionReport, Profile, Recovery, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
-/** @import { Loading } from "./shared/engine.js" */
+/** @import { Loading } from "./shared/page.js" */
+/** @import { Track } from "./shared/track.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** A measurement on demand: the part that is done, and the result. @template T @typedef {{ part: number, found: T | null, error: Failure | null }} Measured */
 /** A clip with its report or its error; with neither while it is being checked.
  * @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip */
+/** A clip from a file; it has no samples before the file is read. `key` is another for each version of the file; `notStored` says why it would not outlive the tab.
+ * @typedef {PageClip & { key: number, name: string, notStored: Failure | null }} FileClip */
+/** Whose voice the files are, and whether the visitor has ticked that the speaker agreed. @typedef {{ whose: "mine" | "other", name: string, agreed: boolean }} FilesConsent */
+
+/**
+ * A voice that this browser keeps. Its file and the sounds of its recordings are stored beside it.
+ * @typedef {object} KeptVoice
+ * @property {string} id That of the voice file.
+ * @property {string} name
+ * @property {number | null} made When, in milliseconds since 1970; null where it is not known.
+ * @property {string | null} base Hash of the base voice that it was made with.
+ * @property {Similarity | null} similarity
+ * @property {{ id: string, text: string, sound: string }[]} clips What it was learned from; `sound` is the hash of a WAV file.
+ * @property {{ text: string, sound: string | null } | null} consent
+ */
 
 /** Name under which this page stores what outlives the tab. */
 export const STORAGE = "ownvoice";
 /** Good speech that makes a voice, and the least that may be tried. */
 export const WANTED_SECONDS = 60;
 export const MIN_SECONDS = 5;
-/** Sentences on the cards: a little over a minute of speech. The base has more of them, the best ones first. */
+/** Sentences on the cards at first: about a minute of speech. The base has more of them, the best ones first, which follow after the last card. */
 export const SENTENCES = 12;
 /** The first card. It is English like all other sentences: it is aligned, trained on, and stored in the voice file. */
 export const CONSENT = { id: "consent", text: "This is my own voice, and I agree that this page learns to speak with it." };
@@ -35,20 +52,24 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {{ id: string, text: string }[]} prompts The sentences to be read, consent first.
  * @property {"record" | "files"} source
  * @property {number} current Index of the sentence on the card.
- * @property {Failure | null} microphoneError
+ * @property {Failure & { kept?: boolean } | null} microphoneError Why nothing was recorded; `kept` where an earlier recording stays.
  * @property {Map<string, PageClip>} recordings By sentence id.
- * @property {PageClip[]} files
- * @property {Failure[]} fileErrors Files that could not be read.
- * @property {boolean} filesConsent Whether the speaker of the files has agreed, as the visitor has ticked.
+ * @property {PageClip | null} discarded The recording that was discarded last, which can be brought back.
+ * @property {FileClip[]} files
+ * @property {FilesConsent} filesConsent
  * @property {Training} training
  * @property {string | null} preview The sentence that is spoken during a training.
  * @property {Voice | null} voice
- * @property {Blob[]} otherVoices Stored voices that were made with another base voice.
+ * @property {KeptVoice[]} bank The voices that this browser keeps, the newest first.
+ * @property {string[]} bases Hashes of the base voices that it keeps.
+ * @property {{ id: string, voice: Voice } | null} compared The voice that speaks in place of the base voice.
+ * @property {Failure | null} bankError
+ * @property {number | null} broughtBack How many recordings were brought back from a file.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {{ speed: number, pitch: number, liveliness: number }} delivery How texts are spoken.
  * @property {TextWarning[]} textWarnings Warnings about the text that was spoken last.
  * @property {Failure | null} speakError
- * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How similar the voice is to its speaker.
+ * @property {{ status: "none" | "few" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How similar the voice is to its speaker.
  * @property {Measured<Profile>} profile The time that each module of a training step takes.
  * @property {Measured<PrecisionReport>} precision Whether a training step computes what the CPU computes.
  * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} usage Space in use on this machine; the total includes program and base voice.
@@ -67,16 +88,17 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {{ iteration: number, picture: Picture, firstDifferenceDb: number } | null} picture
  * @property {Failure | null} notStored Why this training would not outlive the tab.
  * @property {number} first First iteration of this run.
- * @property {number} seconds
+ * @property {number} seconds The time that this run's iterations took, without pauses.
+ * @property {number} steps The number of these iterations.
  * @property {{ iteration: number, speech: Speech } | null} preview
  * @property {Failure | null} error
  * @property {string | null} badClip The clip at which it failed.
  * @property {{ iteration: number, iterations: number } | null} resumable
  */
-/** A text as it was spoken; `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Speech | null, file: Blob | null, firstAudioMs: number | null }} Spoken */
+/** A text as it was spoken; `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], file: Blob | null, firstAudioMs: number | null }} Spoken */
 
 /** @type {Spoken} */
-const NOT_SPOKEN = { speech: null, file: null, firstAudioMs: null };
+const NOT_SPOKEN = { speech: null, stop: "durations", file: null, firstAudioMs: null };
 
 /** @type {State} */
 export const initial = {
@@ -91,13 +113,17 @@ export const initial = {
   current: 0,
   microphoneError: null,
   recordings: new Map(),
+  discarded: null,
   files: [],
-  fileErrors: [],
-  filesConsent: false,
-  training: { outcome: "none", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, notStored: null, first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
+  filesConsent: { whose: "mine", name: "", agreed: false },
+  training: { outcome: "none", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, notStored: null, first: 0, seconds: 0, steps: 0, preview: null, error: null, badClip: null, resumable: null },
   preview: null,
   voice: null,
-  otherVoices: [],
+  bank: [],
+  bases: [],
+  compared: null,
+  bankError: null,
+  broughtBack: null,
   spoken: { base: NOT_SPOKEN, mine: NOT_SPOKEN },
   delivery: { speed: 1, pitch: 0, liveliness: 1 },
   textWarnings: [],
@@ -145,11 +171,24 @@ export function goodClips({ source, files, recordings, prompts }) {
   return clips.filter(({ report, text }) => report && text.trim());
 }
 
+/** Whether leaving the page now loses something. @param {State} state */
+export const wouldLose = ({ activity, studio, recordings, files, voice }) =>
+  ["recording", "checking", "learning"].includes(activity) || Boolean(studio && !studio.storage && (recordings.size || files.length || voice));
+
 /** Seconds of good speech. @param {State} state */
 export const goodSeconds = (state) => goodClips(state).reduce((sum, { report }) => sum + (report?.speechSeconds ?? 0), 0);
 
 /** Whether the speaker has agreed. @param {State} state */
-export const consented = ({ source, filesConsent, recordings }) => (source === "files" ? filesConsent : Boolean(recordings.get(CONSENT.id)?.report));
+export const consented = ({ source, filesConsent, recordings }) => (source === "files" ? filesConsent.agreed : Boolean(recordings.get(CONSENT.id)?.report));
+
+/** A tick holds for the statement beside it, and no longer once that has changed. @param {State} state @returns {FilesConsent} */
+export const unticked = ({ filesConsent }) => ({ ...filesConsent, agreed: false });
+
+/** The consent and the first sentences of a base. @param {Studio} studio @param {number} count @returns {State["prompts"]} */
+export const cards = ({ prompts }, count) => (prompts.length ? [CONSENT, ...prompts.slice(0, count)] : []);
+
+/** Whether the base has further sentences than those on the cards. @param {State} state */
+export const hasMorePrompts = ({ studio, prompts }) => prompts.length > 0 && prompts.length <= (studio?.prompts.length ?? 0);
 
 /** The sentence on the card. @param {State} state */
 export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;
@@ -163,6 +202,7 @@ export function mayRecord(state) {
 /** Checks a clip. A recording that begins or ends within speech was started late or stopped early; a file may have been trimmed.
  * @param {Omit<PageClip, "report" | "error">} clip @param {"recording" | "file"} kind @returns {Promise<PageClip>} */
 export async function checkClip(clip, kind) {
+  if (kind === "recording" && breaksOff(clip)) return { ...clip, report: null, error: { code: "recording-interrupted", message: "the microphone's sound broke off" } };
   try {
     // Without a text only the level can be checked.
     const report = await studio().checkClip({ ...clip, text: clip.text.trim() || undefined });

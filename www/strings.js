@@ -8,6 +8,9 @@ import { en } from "./strings/en.js";
 
 export const { t, describeError } = translator({ en, de });
 
+/** What the visitor ticks about the speaker of the files. @param {import("./state.js").FilesConsent} consent */
+export const statement = ({ whose, name }) => t(`files.${whose}`, { name: name.trim() });
+
 /** Tags of the languages that `text-language` names. */
 const TAGS = /** @type {{ [name: string]: string }} */ ({ Dutch: "nl", French: "fr", German: "de", Italian: "it", Polish: "pl", Portuguese: "pt", Spanish: "es", Swedish: "sv" });
 

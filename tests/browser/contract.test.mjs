@@ -287,6 +287,17 @@ describe("loading", () => {
   test("no WebGPU adapter, although it was requested", () => fails("no-adapter", load, { device: "webgpu" }));
   test("no such device", () => fails("option-invalid", load, { device: "abacus" }));
   test("no base at the address", () => fails("download-failed", load, { base: "models/nowhere" }));
+  test("a web page in place of a manifest, as hosts answer for a missing file", async () => {
+    session.change("models/base/manifest.json", () => Buffer.from("<!doctype html><title>Not found</title>"));
+    await fails("download-failed", load, { cache: false });
+    session.change("models/base/manifest.json", () => readFileSync(join(TINY, "manifest.json")));
+  });
+  test("prompts that are no list of sentences", async () => {
+    session.change("models/prompts.json", () => Buffer.from('{ "id": "p01" }'));
+    await fails("option-invalid", load, { prompts: "models/prompts.json" });
+    session.change("models/prompts.json", null);
+  });
+  test("a worklet that is missing", () => fails("microphone-failed", load, { microphone: true, workletUrl: "js/nowhere.js" }));
   test("an invalid manifest", () => spoiled("manifest.json", () => Buffer.from("{")));
   test("weights with one wrong bit", () =>
     spoiled(weights, (bytes) => {

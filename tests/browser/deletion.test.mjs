@@ -215,7 +215,7 @@ test("while the page loads: the load ends", { timeout: 2 * MINUTE }, async (t) =
   const { page } = session;
   await storeSomething(page);
   // A server that does not answer.
-  session.rewrite("js/leader.js", (text) => text.replace("await fetchManifest(base, signal)", "await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))"));
+  session.rewrite("js/leader.js", (text) => text.replace("await chooseDevice(wanted)", "await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))"));
   await session.goto();
   await page.waitForSelector("body[data-phase=loading] #delete-all:not([hidden])");
   await clickDelete(page);

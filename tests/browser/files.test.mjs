@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PHONE, chooseFiles, learned, ready, speak, visit } from "./steps.mjs";
+import { PHONE, chooseFiles, download, learned, ready, speak, trained, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -42,11 +42,11 @@ test("training leads back to a file whose text is wrong, and leaves it out until
   assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not match this text/);
   await page.click("#train-clip");
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "p02");
-  assert.match((await page.textContent("#train-words")) ?? "", /^3 clips/);
+  assert.match((await page.textContent("#train-words")) ?? "", /^3 recordings/);
   await session.screenshot("bad-file");
   await page.fill("[data-file=p02]", right);
   await page.locator("[data-file=p02]").blur();
-  await page.waitForFunction(() => /^4 clips/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  await page.waitForFunction(() => /^4 recordings/.test(document.querySelector("#train-words")?.textContent ?? ""));
   await page.click("#train-start");
   await page.waitForSelector("#train-stop:not([hidden])");
   assert.equal(await page.isHidden("#train-clip"), true);
@@ -78,5 +78,52 @@ test("the screen is kept on only while a voice is learned", { timeout: 2 * MINUT
   await page.click("#train-cancel");
   await page.waitForFunction(() => /^Cancelled/.test(document.querySelector("#train-words")?.textContent ?? ""));
   assert.deepEqual(await page.evaluate("awake"), ["screen", "release"]);
+  session.assertQuiet();
+});
+
+test("the voice file says who agreed to what, and how; and a tick ends with what it was for", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  await page.check("input[name=whose][value=other]");
+  assert.equal(await page.isChecked("#files-agreed"), false, "the statement is another");
+  assert.equal(await page.isDisabled("#files-agreed"), true, "nobody has agreed yet");
+  assert.equal(await page.isDisabled("#train-start"), true);
+  await page.fill("#speaker-name", "Ada Byron");
+  await page.check("#files-agreed");
+  await page.click("#train-start");
+  await trained(page, 2);
+  await page.click("#train-stop");
+  await learned(page);
+  const consent = (await page.textContent("#voice-consent")) ?? "";
+  assert.match(consent, /“This is the voice of Ada Byron, who has agreed that this page learns to speak with it\.” Ticked on the page .*, on 20\d\d-\d\d-\d\d; not spoken\./);
+  const file = await download(page, "#save");
+  const metadata = JSON.parse(JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE(0)))).__metadata__.ownvoice);
+  assert.ok(consent.includes(metadata.consent), metadata.consent);
+  assert.equal(metadata.consent_recording_sha256, undefined);
+
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#delete-all");
+  await page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent);
+  assert.equal(await page.isChecked("#files-agreed"), false);
+  assert.equal(await page.inputValue("#speaker-name"), "");
+  assert.equal(await page.textContent("#kept-total"), "", "the browser's old count does not stand beside it");
+  session.assertQuiet();
+});
+
+test("one recording: its number is said in words, and likeness says what it lacks", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 1);
+  assert.match((await page.textContent("#train-words")) ?? "", /^One recording, 0:0\d of speech/);
+  await page.click("#train-start");
+  await trained(page, 2);
+  await page.click("#train-stop");
+  await learned(page);
+  assert.match((await page.textContent("#likeness-words")) ?? "", /two or more recordings/);
   session.assertQuiet();
 });

@@ -20,13 +20,26 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
     }
     assert.fail(`${selector} cannot be reached by Tab`);
   };
+  const focused = () => page.evaluate(() => document.activeElement?.id);
+  // A letter is a command on the card only, because speech input types letters anywhere.
+  await tabTo("#text");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("r");
+  await tabTo("#languages button");
+  await page.keyboard.press("r");
+  assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false");
+  assert.equal(await page.isDisabled("#record-button"), false, "nothing is being opened");
   for (const { begin, end } of parts) {
+    await tabTo("#record-button");
     await heardTo(page, begin);
     await page.keyboard.press("r");
     await page.waitForSelector("#record-button[aria-pressed=true]");
+    assert.equal(await focused(), "record-button", "after Record");
     await heardTo(page, end);
     await page.keyboard.press("r");
-    await page.waitForSelector("#clip-words[data-state=good]");
+    await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+    assert.match((await page.textContent("#clip-words")) ?? "", /^Good/, (await page.textContent("#prompt-position")) ?? "");
+    assert.equal(await focused(), "record-button", "after Stop");
     await page.keyboard.press("ArrowRight");
   }
   await tabTo("#train-start");
@@ -34,6 +47,7 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   assert.notEqual(await page.evaluate(() => getComputedStyle(/** @type {Element} */ (document.activeElement)).outlineStyle), "none");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#train-stop:not([hidden])");
+  assert.equal(await focused(), "train-pause", "after Start");
   await tabTo("#train-stop");
   await page.keyboard.press("Enter");
   await learned(page);

@@ -69,8 +69,8 @@ test("decoded sound begins where the sound of the file does", { timeout: 2 * MIN
     const decoded = await session.page.evaluate(async ({ file, begin, end }) => {
       const decoder = "/shared/decode-audio.js";
       const { decodeAudio } = await import(decoder);
-      const { samples } = await decodeAudio(new Blob([Uint8Array.from(atob(file), (letter) => letter.charCodeAt(0))]));
-      return Array.from({ length: end - begin }, (_, at) => samples[3 * (begin + at)]); // from 48 kHz
+      const { samples, sampleRate } = await decodeAudio(new Blob([Uint8Array.from(atob(file), (letter) => letter.charCodeAt(0))]));
+      return Array.from({ length: end - begin }, (_, at) => samples[(sampleRate / 16_000) * (begin + at)]);
     }, args);
     /** The correlation at each shift. */
     const moved = Array.from({ length: most / 8 + 1 }, (_, at) => 16 * at - most).map((by) => ({ by, like: correlation(recorded, decoded.slice(most + by, most + by + to - from)) }));

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { clean } from "./axe.mjs";
 import { correlation, levels } from "./levels.mjs";
 import { HEARD, SILENT, made, open, skip, spoken } from "./lips-steps.mjs";
-import { DESKTOP, PHONE, heard, ready, visit } from "./steps.mjs";
+import { DESKTOP, PHONE, SPEECH_RATE, heard, ready, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -31,7 +31,7 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   await page.setInputFiles("#file", SILENT);
   await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "One face was found.");
   const sound = await spoken(session);
-  assert.equal(sound.rate, 16_000);
+  assert.equal(sound.rate, SPEECH_RATE);
   assert.ok(Math.abs(sound.seconds - WANTED.seconds) < 0.25, `${sound.seconds} s`);
   assert.match(sound.notes.ICMT, /^Synthetic speech/);
   const like = likeness(sound);

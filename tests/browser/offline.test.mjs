@@ -218,6 +218,112 @@ test("a newer version takes over in every tab, but in a busy one when the visito
   await another(busy);
 });
 
+/** Removes files from the cache of the service worker, as a browser does that needs space. @param {Session} session @param {string[]} paths */
+async function evict(session, paths) {
+  const list = await (await fetch(new URL("pkg/site-files.js", session.url))).text();
+  const hashes = paths.map((path) => list.match(new RegExp(`"${path}": "([0-9a-f]{32})"`))?.[1] ?? "none");
+  const removed = await session.page.evaluate(async (hashes) => {
+    const cache = await caches.open("ownvoice-site");
+    return Promise.all(hashes.map((hash) => cache.delete(new URL(`sha256/${hash}`, location.href).href)));
+  }, hashes);
+  assert.deepEqual(removed, paths.map(() => true));
+}
+
+test("where a file is missing and there is no network, the page says so, and works again later", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  for (const path of ["shared/player.js", "index.html"]) {
+    await evict(session, [path]);
+    session.setOffline(true);
+    for (let visits = 0; visits < 2; visits++) {
+      await page.goto(session.url);
+      assert.match((await page.textContent("body")) ?? "", /A part of this page is missing.*still here.*Connect to the internet/s, `without ${path}`);
+    }
+    await session.screenshot("part-missing");
+    session.setOffline(false);
+    await Promise.all([page.waitForEvent("load"), page.click("a")]);
+    await ready(session);
+    session.setOffline(true);
+    await page.goto(session.url);
+    await ready(session);
+    session.setOffline(false);
+  }
+  assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 1, "the service worker stays");
+});
+
+test("a file that only some visits need is fetched again, and until then the page does not claim to work without the internet", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  await evict(session, ["pkg/third-party.txt"]);
+  session.setOffline(true);
+  await page.goto(session.url);
+  await firstVisit(session);
+  assert.match((await page.textContent("#offline-words")) ?? "", /could not be saved/);
+  session.setOffline(false);
+  await page.goto(session.url);
+  await firstVisit(session);
+  assert.match((await page.textContent("#offline-words")) ?? "", /works without the internet/);
+  session.setOffline(true);
+  await page.goto(session.url);
+  await firstVisit(session);
+  assert.match((await page.textContent("#offline-words")) ?? "", /works without the internet/);
+});
+
+test("a missing file of which the server has another version by now: the next visit has the other version", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  await evict(session, ["strings/en.js"]);
+  const english = (/** @type {Buffer} */ body) => Buffer.from(body.toString().replace("Read for a minute. Hear", "Another tagline. Hear"));
+  session.change("strings/en.js", english);
+  session.change("pkg/site-files.js", await listWith(session, { "strings/en.js": english }));
+  await page.goto(session.url);
+  await ready(session);
+  assert.match((await page.textContent(".tagline")) ?? "", /^Another tagline/);
+});
+
+test("what other sites of the same origin have cached stays, also when everything is deleted", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  const others = await page.evaluate(async () => {
+    const copy = new URL("copy/", location.href).href;
+    const entries = [["ownvoice-site", `${copy}sha256/0123`], ["ownvoice-base", `${copy}models/base/sha256/4567`], ["ownvoice-reader", `${copy}book`]];
+    for (const [name, url] of entries) await (await caches.open(name)).put(url, new Response("of another site"));
+    return entries;
+  });
+  const left = () =>
+    page.evaluate(async () => {
+      const found = [];
+      for (const name of await caches.keys()) for (const { url } of await (await caches.open(name)).keys()) found.push([name, url]);
+      return found.filter(([, url]) => url.includes("/copy/"));
+    });
+
+  // Another version of this site replaces its own files only.
+  const newer = (/** @type {Buffer} */ body) => Buffer.concat([body, Buffer.from("// newer\n")]);
+  session.change("draw.js", newer);
+  session.change("pkg/site-files.js", await listWith(session, { "draw.js": newer }));
+  await page.reload();
+  await ready(session);
+  await page.waitForSelector("#newer:not([hidden])", { timeout: MINUTE });
+  await Promise.all([page.waitForEvent("load"), page.click("#update")]);
+  await firstVisit(session);
+  assert.deepEqual((await left()).sort(), others.sort());
+
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#delete-all");
+  await page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "Everything has been deleted.", null, { timeout: MINUTE });
+  assert.deepEqual((await left()).sort(), others.sort());
+  const own = await page.evaluate(async () => (await (await caches.open("ownvoice-site")).keys()).length + (await (await caches.open("ownvoice-base")).keys()).length);
+  assert.equal(own, 2, "of this site nothing is left");
+});
+
 /** Returns a function that updates the list of files for changed ones. @param {Session} session @param {{ [path: string]: (body: Buffer) => Buffer }} changes */
 async function listWith(session, changes) {
   const hashes = await Promise.all(

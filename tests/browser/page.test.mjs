@@ -7,7 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { PHONE, SENTENCES, download, heard, heardTo, inOrder, learned, note, noted, ready, record, speak, spoken, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, SPEECH_RATE, download, heard, heardTo, inOrder, learned, note, noted, ready, record, speak, spoken, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -51,7 +51,7 @@ test("CPU, full size, all iterations: the whole path on a recorded minute", { ti
   const after = heard(await speak(page, "mine"));
   await session.screenshot("cpu-spoken");
   for (const { seconds, peak, rate } of [before, after]) {
-    assert.equal(rate, 16_000);
+    assert.equal(rate, SPEECH_RATE);
     assert.ok(seconds > 1 && seconds < 8, `${seconds} s for two short sentences`);
     assert.ok(peak > 0.05 && peak <= 1, `peak ${peak}`);
   }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "./harness.mjs";
@@ -47,37 +48,59 @@ test("the policy forbids what the page never does", async (t) => {
   session.assertNothingLeft();
 });
 
-test("the policy holds in the worker, on a host that sends none", { timeout: 2 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.servePlainly() });
-  t.after(() => session.close());
-  const { page } = session;
-  await ready(session);
-  const [worker] = page.workers();
-  // All means by which a worker could send data: none of them may get a response.
-  const answers = await worker.evaluate(async () => {
-    const elsewhere = "https://example.com/";
-    const outcome = (/** @type {Promise<unknown>} */ promise) => promise.then(() => "sent", () => "refused");
-    const socket = new Promise((resolve, reject) => {
-      try {
-        const opened = new WebSocket("wss://example.com/");
-        opened.onopen = resolve;
-        opened.onerror = reject;
-      } catch (error) {
-        reject(error);
-      }
-    });
-    const nested = new Promise((resolve, reject) => {
-      const blob = URL.createObjectURL(new Blob(["fetch('https://example.com/nested').then(() => postMessage('sent'), () => postMessage('refused'))"], { type: "text/javascript" }));
-      const helper = new Worker(blob);
-      helper.onmessage = ({ data }) => (data === "sent" ? resolve(data) : reject(data));
-      helper.onerror = reject;
-    });
-    return Promise.all([outcome(fetch(elsewhere)), outcome(import(`${elsewhere}x.js`)), outcome(socket), outcome(nested)]);
+/** Another host, which answers whatever it is asked and counts what reached it. @param {import("node:test").TestContext} t */
+async function listener(t) {
+  /** @type {string[]} */
+  const reached = [];
+  const server = createServer((asked, answer) => {
+    reached.push(asked.url ?? "");
+    answer.writeHead(200, { "access-control-allow-origin": "*", "content-type": "text/javascript" }).end("1");
   });
-  assert.deepEqual(answers, ["refused", "refused", "refused", "refused"]);
-  assert.ok(heard(await speak(page, "base")).seconds > 0.5, "the page works there");
-  session.assertNothingLeft();
-});
+  server.on("upgrade", (asked, socket) => {
+    reached.push(asked.url ?? "");
+    socket.destroy();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  t.after(() => server.close());
+  const address = server.address();
+  assert.ok(address && typeof address === "object");
+  return { host: `127.0.0.1:${address.port}`, reached };
+}
+
+for (const path of ["", "lips.html"]) {
+  test(`the policy holds in the worker of ${path || "index.html"}, on a host that sends none`, { timeout: 2 * MINUTE }, async (t) => {
+    const { host, reached } = await listener(t);
+    const session = await visit({ device: "cpu", tiny: true, path, prepare: (session) => session.servePlainly() });
+    t.after(() => session.close());
+    const { page } = session;
+    await ready(session);
+    const [worker] = page.workers();
+    // All means by which a worker could send data: none of them may get a response.
+    const answers = await worker.evaluate(async (host) => {
+      const outcome = (/** @type {Promise<unknown>} */ promise) => promise.then(() => "sent", () => "refused");
+      const socket = new Promise((resolve, reject) => {
+        try {
+          const opened = new WebSocket(`ws://${host}/socket`);
+          opened.onopen = resolve;
+          opened.onerror = reject;
+        } catch (error) {
+          reject(error);
+        }
+      });
+      const nested = new Promise((resolve, reject) => {
+        const blob = URL.createObjectURL(new Blob([`fetch("http://${host}/nested").then(() => postMessage("sent"), () => postMessage("refused"))`], { type: "text/javascript" }));
+        const helper = new Worker(blob);
+        helper.onmessage = ({ data }) => (data === "sent" ? resolve(data) : reject(data));
+        helper.onerror = reject;
+      });
+      return Promise.all([outcome(fetch(`http://${host}/fetch`)), outcome(import(`http://${host}/x.js`)), outcome(socket), outcome(nested)]);
+    }, host);
+    assert.deepEqual(answers, ["refused", "refused", "refused", "refused"]);
+    assert.deepEqual(reached, []);
+    if (!path) assert.ok(heard(await speak(page, "base")).seconds > 0.5, "the page works there");
+    session.assertNothingLeft();
+  });
+}
 
 test("a base voice of another host is refused without a request to that host", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: `?base=${encodeURIComponent("https://example.com/base/")}`, prepare: (session) => session.servePlainly() });

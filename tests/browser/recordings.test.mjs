@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
 import { ROOT } from "./harness.mjs";
-import { PHONE, SENTENCES, heard, learned, ready, speak, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, heard, learned, ready, sound, speak, storedFiles, visit, wav } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -68,7 +68,7 @@ test("files without sound, too long or too large are refused by name before they
   // A corrected file replaces its error.
   await page.setInputFiles("#file-input", [{ ...read("p01.mp3"), name: "letter.mp3" }]);
   await page.waitForSelector("#file-list [data-state=good]");
-  assert.match((await rows(page, 4)).find(([name]) => name === "letter")?.[1] ?? "", /^Good/);
+  assert.match((await rows(page, 4)).find(([name]) => name === "letter.mp3")?.[1] ?? "", /^Good/);
   session.assertQuiet();
 });
 
@@ -76,7 +76,8 @@ test("a minute in one file, with its text in one field, makes a voice", { timeou
   const session = await withFiles(t, { viewport: PHONE });
   const { page } = session;
   await page.setInputFiles("#file-input", [read("minute.ogg")]);
-  assert.match((await rows(page, 1))[0][1], /^Good: [3-5]\d\.\d s of speech/);
+  assert.match((await rows(page, 1))[0][1], /^This sounds good\. Now type/, "it is not good without its text");
+  assert.equal(await page.locator("#file-list [data-state=good]").count(), 0);
   assert.equal(await page.inputValue("#file-list textarea"), "", "the file is not taken for one of the sentences");
   await page.check("#files-agreed");
   assert.equal(await page.isDisabled("#train-start"), true, "not without its text");
@@ -107,7 +108,7 @@ test("of a dropped folder, only sounds and the texts beside them are read", { ti
     Object.defineProperty(event, "dataTransfer", { value: { files: [], items: [{ webkitGetAsEntry: () => top }] } });
     document.querySelector("#drop")?.dispatchEvent(event);
   }, files.map(({ name, buffer }) => ({ name, bytes: buffer.toString("base64") })));
-  assert.match((await rows(page, 1))[0].join(" "), /^p01 Good/);
+  assert.match((await rows(page, 1))[0].join(" "), /^p01\.m4a Good/);
   assert.equal(await page.inputValue("#file-list textarea"), SENTENCES[0].text);
 });
 
@@ -121,6 +122,85 @@ test("a recording is pasted while the cards for the microphone are shown", { tim
     clipboardData.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], "p01.m4a", { type: "audio/mp4" }));
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   }, read("p01.m4a").buffer.toString("base64"));
-  assert.match((await rows(page, 1))[0].join(" "), /^p01 Good/);
+  assert.match((await rows(page, 1))[0].join(" "), /^p01\.m4a Good/);
   assert.equal(await page.isChecked("input[value=files]"), true);
+});
+
+const COUNT = SENTENCES.length;
+
+/** The files of sentences. @param {number} from @param {number} to */
+const sentences = (from, to) => SENTENCES.slice(from, to).map((_, index) => ({ name: `take-${from + index + 1}.wav`, mimeType: "audio/wav", buffer: wav(sound(from + index)) }));
+
+test("two batches at once, a file removed and a text typed while it is checked", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await withFiles(t);
+  const { page } = session;
+  const table = { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(SENTENCES.map(({ text }, index) => `take-${index + 1}|${text}`).join("\n")) };
+  await page.setInputFiles("#file-input", [...sentences(0, 5), table]);
+  await page.waitForTimeout(250);
+  await page.setInputFiles("#file-input", [...sentences(5, COUNT), table]);
+  // Each file has its row before it is read.
+  await page.waitForFunction((count) => document.querySelectorAll("#file-list li").length === count, COUNT);
+  // The last one still waits.
+  await page.click("#file-list li:last-child [data-remove]");
+  assert.deepEqual((await rows(page, COUNT - 1)).map(([name]) => name), Array.from({ length: COUNT - 1 }, (_, index) => `take-${index + 1}.wav`));
+  assert.equal(await page.locator("#file-list [data-state=good]").count(), COUNT - 1);
+
+  // Typed while the check of another text runs, which takes half a second at least.
+  const field = page.locator("[data-file=take-3]");
+  await page.evaluate(() => {
+    const field = /** @type {HTMLTextAreaElement} */ (document.querySelector("[data-file=take-3]"));
+    field.focus();
+    field.value += " And more.";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+    field.value += " And yet more.";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    /** @type {HTMLElement} */ (document.querySelector("[data-remove=take-2]")).click();
+  });
+  assert.equal((await rows(page, COUNT - 2))[1][0], "take-3.wav");
+  assert.equal(await field.inputValue(), `${SENTENCES[2].text} And more. And yet more.`);
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "take-3", "the field keeps the focus");
+  session.assertQuiet();
+});
+
+test("files of one name in several formats are several files, and survive a reload", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await withFiles(t);
+  const { page } = session;
+  await page.setInputFiles("#file-input", ["p01.m4a", "p01.mp3", "p01.flac"].map(read));
+  const found = await rows(page, 3);
+  assert.deepEqual(found.map(([name]) => name).sort(), ["p01.flac", "p01.m4a", "p01.mp3"]);
+  await page.locator("#file-list textarea").first().fill(SENTENCES[0].text);
+  await page.check("#files-agreed");
+  await page.waitForFunction(() => /3 files/.test(document.querySelector("#kept-words")?.textContent ?? ""));
+  const stored = async () => Object.keys(await storedFiles(session)).filter((path) => path.startsWith("ownvoice/recordings/")).length;
+  while ((await stored()) < 3) await page.waitForTimeout(100);
+  await page.reload();
+  await ready(session);
+  assert.equal(await page.isChecked("input[value=files]"), true);
+  assert.deepEqual((await rows(page, 3)).map(([name, words]) => [name, words.slice(0, 4)]).sort(), [["p01.flac", "Good"], ["p01.m4a", "Good"], ["p01.mp3", "Good"]]);
+  assert.equal(await page.isChecked("#files-agreed"), false, "a tick holds for one visit");
+  session.assertQuiet();
+});
+
+test("a recording with sound on one of its channels is as loud as that channel", { timeout: 2 * MINUTE }, async (t) => {
+  const { page } = await withFiles(t);
+  const level = await page.evaluate(async () => {
+    const { decodeAudio } = await import(new URL("shared/decode-audio.js", location.href).href);
+    const view = new DataView(new ArrayBuffer(44 + 16_000 * 4));
+    const text = (/** @type {number} */ at, /** @type {string} */ words) => [...words].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
+    text(0, "RIFF");
+    view.setUint32(4, 36 + 64_000, true);
+    text(8, "WAVEfmt ");
+    view.setUint32(16, 16, true);
+    [1, 2].forEach((value, i) => view.setUint16(20 + 2 * i, value, true));
+    view.setUint32(24, 16_000, true);
+    view.setUint32(28, 64_000, true);
+    [4, 16].forEach((value, i) => view.setUint16(32 + 2 * i, value, true));
+    text(36, "data");
+    view.setUint32(40, 64_000, true);
+    for (let i = 0; i < 16_000; i++) view.setInt16(46 + 4 * i, 16_384 * Math.sin(i / 5), true); // on the right one
+    const { samples } = await decodeAudio(new Blob([view.buffer]));
+    return samples.reduce((/** @type {number} */ peak, /** @type {number} */ x) => Math.max(peak, Math.abs(x)), 0);
+  });
+  assert.ok(level > 0.45, `${level}: the mean of both channels is half as loud`);
 });

@@ -87,7 +87,7 @@ const skipSelfTest = (text) => text.replace("await engine.selfTest(parts)", "nul
 test("the GPU is lost: it is requested again, and after a second loss the CPU continues", { timeout: 12 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ session) => {
     session.change("js/worker.js", exposeDevice);
-    session.rewrite("js/self-test.js", skipSelfTest);
+    session.rewrite("js/device.js", skipSelfTest);
   };
   const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare });
   t.after(() => session.close());

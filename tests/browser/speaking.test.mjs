@@ -94,3 +94,41 @@ test("a voice is replaced while it speaks", { timeout: 3 * MINUTE }, async (t) =
   assert.equal(await page.isHidden("#engine"), true, "the engine did not end");
   session.assertQuiet();
 });
+
+test("a long text leaves the page's thread free, and takes no memory of it", { timeout: 12 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const devtools = await session.context.newCDPSession(page);
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busySeconds = async () => (await devtools.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  const heapMb = async () => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    const { usedSize, backingStorageSize = 0 } = /** @type {any} */ (await devtools.send("Runtime.getHeapUsage"));
+    return (usedSize + backingStorageSize) / 1e6;
+  };
+  const text = SENTENCES.map(({ text }) => text).join(" ");
+  const speakAll = async (/** @type {number} */ characters) => {
+    await page.fill("#text", text.repeat(Math.ceil(characters / text.length)).slice(0, characters));
+    const busy = await busySeconds();
+    await page.click("#base .say");
+    await page.waitForSelector("#base .download:not([hidden])", { timeout: 6 * MINUTE });
+    return (await busySeconds()) - busy;
+  };
+  const short = await speakAll(600);
+  const before = await heapMb();
+  const long = await speakAll(6000);
+  const after = await heapMb();
+  t.diagnostic(`${short.toFixed(2)} s of the page's thread for 600 characters, ${long.toFixed(2)} s for 6,000; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`);
+  assert.ok(long < 15 * short, `${long} s, ${short} s for a tenth of it`);
+  assert.ok(after < before + 15, `${before} MB before, ${after} MB after`);
+  // It is played from any place.
+  assert.equal(await page.textContent("#base .play"), "Stop");
+  await page.click("#base .play");
+  const wave = await page.locator("#base .wave").boundingBox();
+  await page.mouse.click((wave?.x ?? 0) + (wave?.width ?? 0) * 0.9, (wave?.y ?? 0) + 20);
+  await page.waitForFunction(() => document.querySelector("#base .play")?.textContent === "Stop");
+  assert.ok(heard(await download(page, "#base .download")).seconds > 150);
+  session.assertQuiet();
+});

@@ -13,6 +13,12 @@ import { waveHeader } from "./wave.mjs";
 /** A voice on which the base is not trained reads the sentences one after the other, and the consent; `held-out.mjs` makes the files. */
 const HELD_OUT = join(ROOT, "tests/fixtures/held-out.wav");
 const CONSENT = join(ROOT, "tests/fixtures/consent.wav");
+/** The sample rate of the shipped base's speech: its vocoder's, which says none where it is that of the spectrograms. @type {number} */
+export const SPEECH_RATE = (() => {
+  const file = readFileSync(join(ROOT, "models/base/vocoder.safetensors"));
+  const header = JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE())));
+  return JSON.parse(JSON.parse(header.__metadata__.ownvoice).config).sample_rate_hz ?? 16_000;
+})();
 /** The sentences, and when each begins and ends in the file, in seconds. @type {{ id: string, text: string, begin: number, end: number }[]} */
 export const SENTENCES = JSON.parse(readFileSync(join(ROOT, "tests/fixtures/held-out.json"), "utf8"));
 

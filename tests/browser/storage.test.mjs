@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, download, learned, ready, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
+import { chooseFiles, learned, ready, run, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -78,37 +78,6 @@ test("a read during a write always finds a complete value", { timeout: MINUTE },
     try { return await reads; } finally { other.close(); }`,
   );
   assert.deepEqual(found, [1]);
-});
-
-test("a voice of another base is kept: it can be saved, and the next training does not replace it", { timeout: 4 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true });
-  t.after(() => session.close());
-  const { page } = session;
-  const learn = async () => {
-    await chooseFiles(page, 2);
-    await page.click("#train-start");
-    await page.click("#train-stop", { timeout: MINUTE });
-    await learned(page);
-  };
-  await ready(session);
-  await learn();
-  const first = await download(page, "#save");
-
-  serveBase(session, null); // as if the shipped base were newer
-  await session.goto();
-  await ready(session);
-  assert.match((await page.textContent("#others")) ?? "", /made with another base voice.*Save voice 1/s);
-  assert.equal(await page.isDisabled("#mine .say"), true);
-  await session.screenshot("voice-of-another-base", "[aria-labelledby=speak-title]");
-  assert.deepEqual(await download(page, "#other-voices button"), first);
-  await learn();
-  const second = await download(page, "#save");
-  assert.notDeepEqual(second, first);
-  await page.reload();
-  await ready(session);
-  assert.deepEqual(await download(page, "#other-voices button"), first, "also after the next training");
-  assert.deepEqual(await download(page, "#save"), second);
-  session.assertQuiet();
 });
 
 test("a checkpoint is resumed with its own clips only", { timeout: 2 * MINUTE }, async (t) => {

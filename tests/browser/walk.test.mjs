@@ -221,7 +221,7 @@ test("dropped files are checked, and each has its verdict", { timeout: 4 * MINUT
     },
     { files, texts },
   );
-  await page.waitForFunction((count) => document.querySelectorAll("#file-list li").length === count, files.length, { timeout: MINUTE });
+  await page.waitForFunction((count) => document.querySelectorAll("#file-list li :is([data-state=good], [data-state=bad])").length === count, files.length, { timeout: MINUTE });
   const rows = await page.$$eval("#file-list li", (all) => all.map((row) => [row.querySelector(".name")?.textContent ?? "", row.querySelector(".verdict, .failure")?.textContent ?? ""]));
   for (const [file, [, words]] of Object.entries(dropped)) {
     const [, said] = rows.find(([name]) => file.startsWith(name.replace(".wav", ""))) ?? [];

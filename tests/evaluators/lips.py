@@ -8,6 +8,9 @@ A development tool: nothing of the product needs it.
 Words are recognised by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: six slots, of each of which it hears one of eight words or phrases. Whoever
 guesses has 87.5 % of the slots wrong and about three quarters of the words, since some phrases share one. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is
 compared with the recorded sound of the same video.
+
+Whisper, which `words.py` uses, knows no grammar: in ten videos it misheard 3 % of the recorded words and 85 % of those that the video shows, where the grammar's recogniser had 0 and
+37 % of the slots wrong. Its figure hardly differs from that of a still picture, 98 %.
 """
 
 import json
@@ -22,16 +25,22 @@ from pesq import pesq
 from pocketsphinx import Decoder
 from pystoi import stoi
 
+import audio
+
 SPOKEN = jiwer.Compose([jiwer.ToLowerCase(), jiwer.SubstituteRegexes({r"[^a-z' ]": " "}), jiwer.RemoveMultipleSpaces(), jiwer.Strip(), jiwer.ReduceToListOfListOfWords()])
 COLUMNS = {"words_misheard": ".1f", "slots_misheard": ".1f", "stoi": ".3f", "estoi": ".3f", "pesq": ".2f"}
 
 
+def read(path):
+    samples, rate = soundfile.read(path, dtype="float32")
+    if samples.ndim != 1 or not len(samples):
+        sys.exit(f"{path}: one channel and some samples are wanted")
+    return audio.resample(samples, rate)
+
+
 def recognise(recogniser, path):
-    samples, rate = soundfile.read(path, dtype="int16")
-    if rate != 16000 or samples.ndim != 1 or not len(samples):
-        sys.exit(f"{path}: 16 kHz, one channel and some samples are wanted")
     recogniser.start_utt()
-    recogniser.process_raw(samples.tobytes(), full_utt=True)
+    recogniser.process_raw((np.clip(read(path), -1, 1) * 32767).astype(np.int16).tobytes(), full_utt=True)
     recogniser.end_utt()
     recognised = recogniser.hyp()
     return recognised.hypstr if recognised else ""
@@ -56,16 +65,16 @@ def evaluate(folder, recorded, texts):
     files = sorted(folder.glob("*.wav"))
     # A decoder adapts to its input: each folder gets its own.
     grammar = folder.parent / "commands.gram"
-    recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(grammar))
+    recogniser = Decoder(loglevel="FATAL", samprate=audio.RATE, jsgf=str(grammar))
     recognised = [recognise(recogniser, file) for file in files]
     row = {"words_misheard": 100 * jiwer.process_words(texts, recognised, reference_transform=SPOKEN, hypothesis_transform=SPOKEN).wer}
     row["slots_misheard"] = slots_misheard(grammar.read_text(), texts, recognised)
     if folder != recorded:
-        pairs = [(soundfile.read(recorded / file.name)[0], soundfile.read(file)[0]) for file in files]
+        pairs = [(read(recorded / file.name), read(file)) for file in files]
         pairs = [(one[: len(other)], other[: len(one)]) for one, other in pairs]
-        row["stoi"] = float(np.mean([stoi(one, other, 16000) for one, other in pairs]))
-        row["estoi"] = float(np.mean([stoi(one, other, 16000, extended=True) for one, other in pairs]))
-        row["pesq"] = float(np.mean([pesq(16000, one, other, "wb") for one, other in pairs]))
+        row["stoi"] = float(np.mean([stoi(one, other, audio.RATE) for one, other in pairs]))
+        row["estoi"] = float(np.mean([stoi(one, other, audio.RATE, extended=True) for one, other in pairs]))
+        row["pesq"] = float(np.mean([pesq(audio.RATE, one, other, "wb") for one, other in pairs]))
     return row
 
 

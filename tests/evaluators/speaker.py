@@ -6,7 +6,7 @@ A development tool: nothing of the product needs it. `install.py` beside it says
 
 Prints for each folder the cosine between its voice and that of the first, and how many semitones the mean of its pitch and the spread of its pitch are above the target's. GE2E barely
 hears pitch: a voice seven semitones off passes. The first line is the ceiling, every second recording of the target against the others; give the base's folder for the floor.
-`ownvoice evaluate --wavs DIR` and `clones.py` write such folders.
+`ownvoice evaluate --wavs DIR` and `ownvoice measure --wavs DIR` write such folders.
 """
 
 import collections

@@ -1,13 +1,13 @@
-"""All evaluators over what `clones.py` and `ownvoice measure --wavs DIR` wrote: one table a speaker, and the figures as JSON.
+"""All evaluators over what `ownvoice measure --wavs DIR` wrote: one table a speaker, and the figures as JSON.
 
 A development tool: nothing of the product needs it. `install.py` beside it says how to install it.
 
     python tests/evaluators/table.py DIR [DIR ..] [--json FILE] [--shifts N]
 
-Those who confirm come first: voices that nothing was trained on and no constant was chosen by. The people, by whom constants are chosen, follow. A voice is measured by its new
-sentences where there are any (`new/`), and else by the recorded ones. `recordings` is the ceiling, the speaker's other recordings against the same target, and how the target itself
-sounds; `base` is the floor. `clone, own prosody` says the recorded sentences with the recordings' timing and pitch, so that what it lacks is lost by spectra alone. Words of
-recordings are counted for those who confirm alone: people read other languages.
+Those who confirm come first: voices that nothing was trained on and no constant was chosen by. The people, by whom constants are chosen, and the speech engines follow. A person is
+measured by new sentences (`new/`), since people read other languages, and a voice by those that it was recorded with. `recordings` is the ceiling, the speaker's other recordings
+against the same target, and how the target itself sounds; `base` is the floor. `clone, own prosody` says the recorded sentences with the recordings' timing and pitch, so that what it
+lacks is lost by spectra alone.
 """
 
 import argparse
@@ -22,7 +22,8 @@ import dnsmos
 import speaker
 import words
 
-CONFIRM = ("am_michael", "bf_emma", "af_bella", "bm_george")
+# The prefixes of the names of speakers in each role; all others choose.
+ROLES = {"confirm": ("kokoro-",), "choose": (), "engines": ("flite-", "festival-", "espeak-")}
 COLUMNS = {
     "similarity": ".3f",
     "pitch_error": "+.1f",
@@ -91,11 +92,14 @@ def mean(speakers):
     return {row: rows[row] for row in speakers[0] if row in rows}
 
 
-def in_order(roots):
-    """The folders of speakers: those who confirm, then those who choose."""
+def role_of(name):
+    return next((role for role, prefixes in ROLES.items() if name.startswith(prefixes)), "choose")
+
+
+def by_role(roots):
+    """The folders of the speakers of each role."""
     folders = [folder for root in roots for folder in sorted(pathlib.Path(root).iterdir()) if (folder / "target").is_dir()]
-    confirm = sorted((folder for folder in folders if folder.name in CONFIRM), key=lambda folder: CONFIRM.index(folder.name))
-    return confirm, [folder for folder in folders if folder.name not in CONFIRM]
+    return {role: [folder for folder in folders if role_of(folder.name) == role] for role in ROLES}
 
 
 def main():
@@ -106,15 +110,15 @@ def main():
     given = parser.parse_args()
     evaluators = Evaluators(given.shifts)
     found = {}
-    for role, folders in zip(("confirm", "choose"), in_order(given.folders)):
+    for role, folders in by_role(given.folders).items():
         if not folders:
             continue
         found[role] = {}
         for folder in folders:
             found[role][folder.name] = evaluators.of(folder)
-            show(f"{folder.name} ({role}s)", found[role][folder.name])
+            show(f"{folder.name} ({role})", found[role][folder.name])
         means = mean(list(found[role].values()))
-        show(f"mean of {len(folders)} who {role}", means)
+        show(f"mean of {len(folders)} ({role})", means)
         print(f"\nleast similarity of a clone: {means['clone']['least_similarity']:.3f}")
         found[role]["mean"] = means
     if given.json:

@@ -4,7 +4,7 @@ A development tool: nothing of the product needs it. `install.py` beside it says
 
     python tests/evaluators/words.py FOLDER [FOLDER ..] [--show]      # WAV files, what they say in FOLDER/../texts.txt, a line a file; a line a folder
 
-`ownvoice evaluate --wavs DIR` and `clones.py` write such folders. Read a voice's rate beside that of the recordings and of the base.
+`ownvoice evaluate --wavs DIR` and `ownvoice measure --wavs DIR` write such folders. Read a voice's rate beside that of the recordings and of the base.
 
 Whisper is a language model as well: it writes a repeated word once, and makes up words in silence. Two counts beside the words meet that, both from the times that it gives to words:
 - *stretched*: words during which sound lasts more than twice as long as a word of so many letters does in this folder, and at least .4 s longer: something was said twice, or drawn out.

@@ -16,7 +16,7 @@ const inFolder = (folder, found) => readdirSync(join(ROOT, folder)).filter((name
 const codes = (text, found) => [...text.matchAll(found)].map(([, ...code]) => code.find(Boolean) ?? "");
 
 /** Only the command line reads corpora, files and PyTorch's checkpoints, starts programs, and trains in ranks. */
-const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing"];
+const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "several-speakers", "program-missing"];
 /** Only the command line and the page of lips read videos. */
 const OF_VIDEOS = ["video-unreadable", "video-cut", "no-face", "several-faces", "lengths-differ"];
 /** Faults of a program, which no visitor sees, or of ownvoice, for which the page has other texts. */

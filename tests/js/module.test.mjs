@@ -68,3 +68,10 @@ for (const [name, module, most] of /** @type {const} */ ([["the page's", wasm, 5
     assert.deepEqual(WebAssembly.Module.customSections(await WebAssembly.compile(module), "name"), []);
   });
 }
+
+test("the page's module and its JavaScript share short names of imports", async () => {
+  const glue = readFileSync(join(ROOT, "www/pkg/ownvoice_web.js"), "utf8");
+  const names = WebAssembly.Module.imports(await WebAssembly.compile(wasm)).map(({ name }) => name);
+  assert.ok(names.length > 100, "burn's WebGPU imports are among them");
+  assert.deepEqual(names.filter((name) => name.length > 3 || !glue.includes(`${name}:`)), []);
+});

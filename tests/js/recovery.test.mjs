@@ -2,10 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { train } from "../../web/js/cloning.js";
-import { Connection } from "../../web/js/connection.js";
+import { Connection, RestartPolicy, train } from "../../web/js/connection.js";
 import { OwnvoiceError } from "../../web/js/errors.js";
-import { RestartPolicy } from "../../web/js/recovery.js";
 import { Voice, voiceFile } from "../../web/js/voice.js";
 
 /** @typedef {(args: any, options: any, session: any) => any} Method */
@@ -128,6 +126,17 @@ describe("a call whose worker ends", () => {
   });
 });
 
+test("a worker that has answered is replaced, however many were before it", async () => {
+  const { connection, events, sessions } = connect({ memory: () => 7 });
+  for (let i = 0; i < 6; i++) {
+    assert.equal(await connection.call("memory", {}), 7);
+    sessions.at(-1).end("worker-crashed");
+    await later();
+  }
+  assert.equal(sessions.length, 7);
+  assert.equal(events.at(-1).status, "restarted");
+});
+
 test("where no worker stays, the connection ends, and says so", async () => {
   const { connection, events, sessions } = connect({ memory: () => 7 });
   for (let i = 0; i < 4; i++) {
@@ -183,7 +192,7 @@ describe("a training whose worker ends", () => {
     session.end("worker-crashed");
     return forever();
   };
-  /** @type {import("../../web/js/cloning.js").Training} */
+  /** @type {import("../../web/js/connection.js").Training} */
   const clone = { method: "clone", args: { clips: [], pictures: true } };
 
   test("continues from its checkpoint, paused as it was", async () => {

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
-import { coresFor } from "../../web/js/cores.js";
 import { chooseDevice } from "../../web/js/device.js";
 import { BaseCache, verified } from "../../web/js/download.js";
 import { anySignal } from "../../web/js/errors.js";
 import { Helpers } from "../../web/js/helpers.js";
 import { Remote } from "../../web/js/rpc.js";
+import { coresFor } from "../../web/js/session.js";
 import { Voices } from "../../web/js/voices.js";
 import { play, startPlaying } from "../../www/shared/player.js";
 

@@ -1,39 +1,49 @@
-// Fetches files with progress, checks them against the hashes of a manifest, and caches them.
+// Fetches the program and the base voice, with progress and checks, and caches the base voice.
 
-import { OwnvoiceError, throwIfAborted } from "./errors.js";
+import { OwnvoiceError } from "./errors.js";
+
+/** @import { Prompt } from "./options.js" */
 
 /**
  * Fetches a file; fails with `download-failed`.
- * @param {string | URL} url
- * @param {AbortSignal} signal
- * @returns {Promise<Response>}
+ * @param {string | URL} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} [onBytes] Called as the bytes arrive.
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function get(url, signal) {
-  let response;
+async function download(url, signal, onBytes) {
   try {
-    response = await fetch(url, { signal });
+    const response = await fetch(url, { signal });
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    let loaded = 0;
+    const counter = new TransformStream({
+      transform(chunk, controller) {
+        onBytes?.((loaded += chunk.byteLength));
+        controller.enqueue(chunk);
+      },
+    });
+    return new Uint8Array(await new Response(response.body?.pipeThrough(counter)).arrayBuffer());
   } catch (error) {
-    throwIfAborted(signal);
+    signal.throwIfAborted();
     throw new OwnvoiceError("download-failed", `${new URL(url).pathname} could not be fetched: ${/** @type {Error} */ (error).message}`);
   }
-  if (!response.ok) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} answered ${response.status}`);
-  return response;
 }
 
-/**
- * Wraps a response, so that it reports the bytes that have been read so far.
- * @param {Response} response
- * @param {(loadedBytes: number) => void} onBytes
- */
-export function counted(response, onBytes) {
-  let loaded = 0;
-  const counter = new TransformStream({
-    transform(chunk, controller) {
-      onBytes((loaded += chunk.byteLength));
-      controller.enqueue(chunk);
-    },
-  });
-  return new Response(response.body?.pipeThrough(counter), { headers: { "content-type": response.headers.get("content-type") ?? "" } });
+/** Fetches a text. Many hosts answer with a page, and with success, where a file is missing. @param {string | URL} url @param {AbortSignal} signal */
+async function downloadText(url, signal) {
+  const text = new TextDecoder().decode(await download(url, signal));
+  if (/^\s*</.test(text)) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} is missing: its host answered with a web page`);
+  return text;
+}
+
+/** Fetches the sentences to be read aloud. @param {string} url @param {AbortSignal} signal @returns {Promise<Prompt[]>} */
+export async function fetchPrompts(url, signal) {
+  const text = await downloadText(url, signal);
+  try {
+    const prompts = JSON.parse(text);
+    if (!Array.isArray(prompts) || prompts.some((each) => typeof each?.id !== "string" || typeof each.text !== "string")) throw new Error("it is not a list of { id, text }");
+    return prompts;
+  } catch (error) {
+    throw new OwnvoiceError("option-invalid", `the prompts cannot be read: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /** Returns the SHA-256 in hexadecimal. @param {BufferSource} bytes @returns {Promise<string>} */
@@ -86,24 +96,19 @@ export class BaseCache {
     this.#writes.push(this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {})); // the disk is full: the next visit fetches it again
   }
 
-  /** Completes the writes and removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
-  async tidy(hashes) {
+  /** Completes the writes and removes all other files. Returns whether those that are needed are cached. @param {string[]} hashes Needed now. @param {string[] | null} [others] May stay; null: all may. */
+  async tidy(hashes, others = []) {
     await Promise.all(this.#writes);
-    const wanted = new Set(hashes.map((hash) => this.#key(hash)));
+    const [wanted, stays] = [hashes, [...hashes, ...(others ?? [])]].map((list) => new Set(list.map((hash) => this.#key(hash))));
     const cached = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
-    await Promise.all(cached.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
+    if (others) await Promise.all(cached.filter((url) => !stays.has(url)).map((url) => this.cache.delete(url)));
     return [...wanted].every((url) => cached.includes(url));
   }
 }
 
 /**
  * Returns a file of a base, from the cache or from the network, checked against its hash.
- * @param {string} base
- * @param {ManifestFile} file
- * @param {BaseCache | null} cache
- * @param {AbortSignal} signal
- * @param {(loadedBytes: number) => void} onBytes
- * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ * @param {string} base @param {ManifestFile} file @param {BaseCache | null} cache @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes
  */
 export async function verified(base, file, cache, signal, onBytes) {
   const cached = await cache?.get(file.sha256);
@@ -112,16 +117,68 @@ export async function verified(base, file, cache, signal, onBytes) {
     return cached;
   }
   const url = new URL(file.path, base);
-  const response = counted(await get(url, signal), onBytes);
-  let bytes;
-  try {
-    bytes = new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
-    throwIfAborted(signal);
-    throw new OwnvoiceError("download-failed", `the download of ${url.pathname} was interrupted: ${/** @type {Error} */ (error).message}`);
-  }
-  const found = await sha256(bytes);
-  if (found !== file.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
+  const bytes = await download(url, signal, onBytes);
+  if ((await sha256(bytes)) !== file.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
   cache?.put(file.sha256, bytes);
   return bytes;
+}
+
+/** Fetches the manifest of a base. @param {string} base Folder of the base. @param {AbortSignal} signal */
+export const fetchManifest = (base, signal) => downloadText(new URL("manifest.json", base), signal);
+
+/**
+ * Returns the files that a manifest names, from the cache or from the network. `cached` resolves once they are written, to whether the cache holds all of them.
+ * @template {string} Part
+ * @param {string} base Folder of the base. @param {string} manifest @param {readonly Part[]} required The parts that it must have; a vocoder is optional.
+ * @param {boolean} caching @param {string[] | null} others Manifests whose files stay in the cache; null: all files stay. @param {AbortSignal} signal
+ * @param {(loadedBytes: number, totalBytes: number) => void} onBytes
+ */
+export async function fetchBase(base, manifest, required, caching, others, signal, onBytes) {
+  const cache = caching ? await BaseCache.open(base) : null;
+  const files = filesOf(manifest, required);
+  const totalBytes = sum(files.map(({ bytes }) => bytes));
+  const loaded = files.map(() => 0);
+  const fetched = files.map(async (file, index) => {
+    const bytes = await verified(base, file, cache, signal, (bytes) => {
+      loaded[index] = bytes;
+      onBytes(sum(loaded), totalBytes);
+    });
+    return [file.part, bytes];
+  });
+  /** @type {{ vocoder?: Uint8Array } & { [part in Part]: Uint8Array }} */
+  const parts = Object.fromEntries(await Promise.all(fetched));
+  const hashes = (/** @type {string[]} */ manifests) => manifests.flatMap((text) => filesOf(text, required)).map(({ sha256 }) => sha256);
+  const cached = cache?.tidy(hashes([manifest]), others && hashes(others)).catch(() => false);
+  return { parts, cached };
+}
+
+/** Returns the files that a manifest names. @param {string} manifest @param {readonly string[]} required @returns {(ManifestFile & { part: string })[]} */
+function filesOf(manifest, required) {
+  try {
+    const { files } = JSON.parse(manifest);
+    return (files.vocoder ? [...required, "vocoder"] : required).map((part) => {
+      const { path, bytes, sha256 } = files[part];
+      if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") throw new Error(`files.${part} lacks path, bytes or sha256`);
+      return { part, path, bytes, sha256 };
+    });
+  } catch (error) {
+    throw new OwnvoiceError("base-corrupt", `the manifest of the base voice cannot be read: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** @param {number[]} values */
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+
+/** Fetches and compiles the module. It is a gzip file, so that it is small on every host, but some hosts decompress it while they serve it.
+ * @param {string} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes */
+export async function compile(url, signal, onBytes) {
+  const packed = await download(url, signal, onBytes);
+  try {
+    const GZIP = 0x1f;
+    const stream = new Blob([packed]).stream();
+    const module = packed[0] === GZIP ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+    return await WebAssembly.compileStreaming(new Response(module, { headers: { "content-type": "application/wasm" } }));
+  } catch (error) {
+    throw new OwnvoiceError("download-failed", `the program could not be compiled: ${/** @type {Error} */ (error).message}`);
+  }
 }

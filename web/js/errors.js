@@ -49,18 +49,14 @@ export function throwIfAborted(signal) {
  * @internal
  * @template T @param {Promise<T>} promise @param {AbortSignal} [signal] @returns {Promise<T>}
  */
-export async function unlessAborted(promise, signal) {
-  throwIfAborted(signal);
+export function unlessAborted(promise, signal) {
   if (!signal) return promise;
-  let onAbort = () => {};
-  const aborted = new Promise((resolve) => signal.addEventListener("abort", (onAbort = () => resolve(undefined))));
-  try {
-    await Promise.race([promise, aborted]);
-    throwIfAborted(signal);
-    return await promise;
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(new OwnvoiceError("cancelled", "cancelled"));
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
+  });
 }
 
 /**

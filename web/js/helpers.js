@@ -3,10 +3,11 @@
 //
 // They start with the studio, because a loaded page fetches nothing more, and load the module when a training begins.
 
-import { Remote } from "./rpc.js";
+import init, { Helper, __wbg_reset_state as resetModule } from "../pkg/ownvoice_web.js";
+import { OwnvoiceError } from "./errors.js";
+import { Remote, Transfer } from "./rpc.js";
 
 /** @import { Tuner } from "../pkg/ownvoice_web.js" */
-/** @import { HelperMethods } from "./helper.js" */
 /** @import { Arguments, MethodName, Result } from "./rpc.js" */
 
 export class Helpers {
@@ -92,4 +93,36 @@ export class Helpers {
     for (const remote of this.#remotes) remote.close();
     this.#remotes = [];
   }
+}
+
+/** @typedef {ReturnType<typeof helperMethods>} HelperMethods */
+
+/** The methods of a helper. */
+export function helperMethods() {
+  /** @type {Helper | null} */
+  let helper = null;
+
+  return {
+    /** Loads the module and builds the model. @param {{ module: WebAssembly.Module, workerInit: Uint8Array }} args */
+    async startHelper({ module, workerInit }) {
+      await init({ module_or_path: module });
+      helper = new Helper(workerInit);
+    },
+
+    /** Frees the model and the memory: WebAssembly memory never shrinks, so the module is reset. */
+    stopHelper() {
+      if (helper) resetModule();
+      helper = null;
+    },
+
+    /**
+     * Computes a shard of an iteration: receives weights in the buffer, returns gradients in it.
+     * @param {{ iteration: number, inCooldown: boolean, buffer: Float32Array<ArrayBuffer>, rank: number, worldSize: number }} args
+     */
+    async gradients({ iteration, inCooldown, buffer, rank, worldSize }) {
+      if (!helper) throw new OwnvoiceError("internal", "this worker is no helper");
+      await helper.gradients(iteration, inCooldown, buffer, rank, worldSize);
+      return new Transfer(buffer, [buffer.buffer]);
+    },
+  };
 }

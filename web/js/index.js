@@ -2,8 +2,7 @@
 //
 // WebAssembly, device and storage belong to one worker (worker.js, leader.js); the objects here are handles to it, and outlive it (connection.js).
 
-import { train } from "./cloning.js";
-import { Connection } from "./connection.js";
+import { Connection, train } from "./connection.js";
 import { OwnvoiceError } from "./errors.js";
 import { Microphone } from "./microphone.js";
 import { startSession } from "./session.js";
@@ -14,13 +13,13 @@ import { wavBlob } from "./wav.js";
 
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 
-/** @import { Training } from "./cloning.js" */
+/** @import { Training } from "./connection.js" */
 /** @import { Session } from "./session.js" */
 /** @import { WorkerProgress } from "./training.js" */
 
-/** @typedef {import("./clip.js").Audio} Audio */
-/** @typedef {import("./clip.js").Clip} Clip */
-/** @typedef {import("./clip.js").Recording} Recording */
+/** @typedef {import("./options.js").Audio} Audio */
+/** @typedef {import("./options.js").Clip} Clip */
+/** @typedef {import("./options.js").Recording} Recording */
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./device.js").SelfTest} SelfTest */
 /** @typedef {import("./options.js").CloneOptions} CloneOptions */
@@ -30,19 +29,21 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 /** @typedef {import("./options.js").ResumeOptions} ResumeOptions */
 /** @typedef {import("./options.js").TrainingControls} TrainingControls */
 /** @typedef {import("./options.js").TrainingOptions} TrainingOptions */
-/** @typedef {import("./progress.js").Aligning} Aligning */
-/** @typedef {import("./progress.js").CloneProgress} CloneProgress */
-/** @typedef {import("./progress.js").FetchingBase} FetchingBase */
-/** @typedef {import("./progress.js").FetchingProgram} FetchingProgram */
-/** @typedef {import("./progress.js").Finishing} Finishing */
-/** @typedef {import("./progress.js").LoadProgress} LoadProgress */
-/** @typedef {import("./progress.js").NotStored} NotStored */
-/** @typedef {import("./progress.js").Picture} Picture */
-/** @typedef {import("./progress.js").PictureTaken} PictureTaken */
-/** @typedef {import("./progress.js").Preview} Preview */
-/** @typedef {import("./progress.js").Starting} Starting */
-/** @typedef {import("./progress.js").TrainingStep} TrainingStep */
-/** @typedef {import("./recovery.js").Recovery} Recovery */
+/** @typedef {import("./reports.js").Aligning} Aligning */
+/** @typedef {import("./reports.js").CloneProgress} CloneProgress */
+/** @typedef {import("./reports.js").FetchingBase} FetchingBase */
+/** @typedef {import("./reports.js").FetchingProgram} FetchingProgram */
+/** @typedef {import("./reports.js").Finishing} Finishing */
+/** @typedef {import("./reports.js").LoadProgress} LoadProgress */
+/** @typedef {import("./reports.js").LeftOut} LeftOut */
+/** @typedef {import("./reports.js").NotStored} NotStored */
+/** @typedef {import("./reports.js").Picture} Picture */
+/** @typedef {import("./reports.js").PictureTaken} PictureTaken */
+/** @typedef {import("./reports.js").Preview} Preview */
+/** @typedef {import("./reports.js").Recovery} Recovery */
+/** @typedef {import("./reports.js").Starting} Starting */
+/** @typedef {import("./reports.js").TrainingStep} TrainingStep */
+/** @typedef {import("./reports.js").ClipNote} ClipNote */
 /** @typedef {import("./reports.js").ClipReport} ClipReport */
 /** @typedef {import("./reports.js").DeviceMemory} DeviceMemory */
 /** @typedef {import("./reports.js").PrecisionMetrics} PrecisionMetrics */
@@ -87,6 +88,8 @@ export const load = async (options) => new Studio(options, await startSession(op
 export class Studio {
   #connection;
   #microphone;
+  #options;
+  #module;
   /** The controls of each running training. @type {Set<Required<TrainingControls>>} */
   #controls = new Set();
 
@@ -96,6 +99,8 @@ export class Studio {
    */
   constructor(options, session) {
     const { loaded, microphone } = session;
+    this.#options = options;
+    this.#module = loaded.module;
     const onSession = (/** @type {Session} */ { loaded }) => (this.device = loaded.device);
     // The callback and the signal of the load are not those of a restart.
     const connection = new Connection(session, (inherited, signal) => startSession({ ...options, onProgress: undefined, signal }, inherited), onSession, options.onRecovery);
@@ -257,6 +262,18 @@ export class Studio {
    */
   async readWav(blob, { signal } = {}) {
     return this.#connection.call("readWav", { bytes: new Uint8Array(await blob.arrayBuffer()) }, { signal });
+  }
+
+  /**
+   * Loads another base beside this one, in a worker of its own: one that `storage.keepBase` has kept. Fails with `base-missing` where it is not.
+   *
+   * @param {string} hash
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<Studio>}
+   */
+  async openBase(hash, { signal } = {}) {
+    const options = { ...this.#options, baseHash: hash, prompts: undefined, microphone: false, onProgress: undefined, onRecovery: undefined, signal };
+    return new Studio(options, await startSession(options, { module: this.#module }));
   }
 
   /** Ends the worker and frees everything. */

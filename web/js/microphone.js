@@ -1,15 +1,24 @@
 // Audio capture. Opening can be cancelled, because the visitor may never answer the browser's question.
 
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
-import { throwIfAborted, unlessAborted } from "./errors.js";
+import { OwnvoiceError, throwIfAborted, unlessAborted } from "./errors.js";
 
-/** @import { Audio } from "./clip.js" */
+/** @import { Audio } from "./options.js" */
+
+/** Sound arrives in chunks of 40 ms, each after some milliseconds more. */
+const DELAY_MS = 60;
+/** Longest wait for a chunk: a device that is unplugged sends none. */
+const MAX_DELAY_MS = 500;
+
+const delay = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export class Microphone {
   #inner;
   /** Resolves once an `open` that was cancelled before the visitor answered has closed the microphone. */
   #abandoned = Promise.resolve();
+  /** Called at each chunk of sound. */
+  #onChunk = () => {};
 
   /**
    * @internal
@@ -26,7 +35,11 @@ export class Microphone {
    */
   static async prepare(module, worklet) {
     await init({ module_or_path: module });
-    return new Microphone(await WebMicrophone.prepare(worklet));
+    try {
+      return new Microphone(await WebMicrophone.prepare(worklet));
+    } catch (error) {
+      throw new OwnvoiceError("microphone-failed", `the microphone could not be prepared: ${/** @type {Error} */ (error).message}`);
+    }
   }
 
   /**
@@ -40,7 +53,11 @@ export class Microphone {
   async open(onLevel, onLost, { signal } = {}) {
     await this.#abandoned;
     throwIfAborted(signal);
-    const opening = this.#inner.open(onLevel, onLost);
+    const report = (/** @type {number} */ peakDb, /** @type {number} */ levelDb) => {
+      this.#onChunk();
+      onLevel(peakDb, levelDb);
+    };
+    const opening = this.#inner.open(report, onLost);
     try {
       await unlessAborted(opening, signal);
     } finally {
@@ -58,8 +75,11 @@ export class Microphone {
     this.#inner.record();
   }
 
-  /** Ends the recording and returns it; the microphone stays open. @returns {Audio} */
-  stop() {
+  /** Ends the recording and returns it, with all sound until this call; the microphone stays open. @returns {Promise<Audio>} */
+  async stop() {
+    // The last sound is still on its way.
+    await delay(DELAY_MS);
+    await Promise.race([new Promise((resolve) => (this.#onChunk = () => resolve(undefined))), delay(MAX_DELAY_MS)]);
     return this.#inner.stop();
   }
 

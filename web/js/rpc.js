@@ -224,5 +224,18 @@ export function crash(code, message) {
   }
 }
 
-/** Lets the event loop deliver messages, which awaiting a promise alone does not. */
-export const yieldToMessages = () => new Promise((resolve) => setTimeout(resolve));
+/** Lets the event loop deliver messages, which awaiting a promise alone does not. Throws `cancelled` once the signal is aborted. @param {AbortSignal} [signal] */
+export async function yieldToMessages(signal) {
+  await new Promise((resolve) => setTimeout(resolve));
+  signal?.throwIfAborted();
+}
+
+/**
+ * Returns the callback between two parts of a long call: it reports, lets messages in, and returns whether to continue.
+ * @template P @param {Pick<Context<P>, "signal" | "progress">} context @param {(done: number, of: number) => P} report
+ */
+export const betweenParts = ({ signal, progress }, report) => async (/** @type {number} */ done, /** @type {number} */ of) => {
+  progress(report(done, of));
+  await yieldToMessages();
+  return !signal.aborted;
+};

@@ -1,6 +1,5 @@
 // One worker with a base loaded in it.
 
-import { coresFor } from "./cores.js";
 import { isLost } from "./errors.js";
 import { Microphone } from "./microphone.js";
 import { Remote } from "./rpc.js";
@@ -9,7 +8,7 @@ import { startWorker } from "./start.js";
 /** @import { OwnvoiceError } from "./errors.js" */
 /** @import { FailedAdapter, LeaderMethods, Testing } from "./leader.js" */
 /** @import { LoadOptions } from "./options.js" */
-/** @import { LoadProgress } from "./progress.js" */
+/** @import { LoadProgress } from "./reports.js" */
 /** @import { Result } from "./rpc.js" */
 
 /**
@@ -26,9 +25,9 @@ import { startWorker } from "./start.js";
  * @property {FailedAdapter} [failed] An adapter that is not to be used again.
  */
 
-/** Starts a worker and loads the base in it. @param {LoadOptions} options @param {Inherited} [inherited] @returns {Promise<Session>} */
+/** Starts a worker and loads the base in it. @param {LoadOptions & { baseHash?: string }} options `baseHash` names a kept base in place of the folder's. @param {Inherited} [inherited] @returns {Promise<Session>} */
 export async function startSession(options, inherited = {}) {
-  const { base, device = "auto", prompts, microphone = false, storage, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
+  const { base, device = "auto", prompts, microphone = false, storage, baseHash, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const pageUrl = globalThis.document?.baseURI ?? import.meta.url;
   const absolute = (/** @type {string | URL} */ url) => new URL(url, pageUrl).href;
   // Bundlers look for exactly these expressions. What they make of them may be a path, which a worker from a blob cannot resolve.
@@ -45,7 +44,7 @@ export async function startSession(options, inherited = {}) {
   try {
     const folder = absolute(`${base}`.replace(/\/?$/, "/"));
     const { module, failed } = inherited;
-    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, cache, cores: coresFor(cores, navigator), failed };
+    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, baseHash, cache, cores: coresFor(cores, navigator), failed };
     const loaded = await remote.call("load", args, { signal, onProgress: report });
     const capture = inherited.microphone ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
     return { remote, loaded, microphone: capture };
@@ -58,4 +57,21 @@ export async function startSession(options, inherited = {}) {
   } finally {
     started();
   }
+}
+
+// The eight windows of an iteration are divided among the cores. Each helper holds a WebAssembly module and a shard in memory, of which phones and tablets have
+// little; with less than MIN_MEMORY GiB there are no helpers.
+const MAX_CORES = 4;
+const MAX_CORES_OF_A_PHONE = 2;
+const MIN_MEMORY = 4;
+
+/** The properties of `navigator` that decide. @typedef {{ hardwareConcurrency?: number, deviceMemory?: number, userAgent?: string, maxTouchPoints?: number }} Machine */
+
+/** Returns the number of cores that train, the worker's own included. It is determined on the page: a worker has no access to the kind of the screen. @param {number | undefined} wanted @param {Machine} machine */
+export function coresFor(wanted, { hardwareConcurrency = 1, deviceMemory = MIN_MEMORY, userAgent = "", maxTouchPoints = 0 }) {
+  if (wanted !== undefined) return Math.min(wanted, MAX_CORES);
+  if (deviceMemory < MIN_MEMORY) return 1;
+  // An iPad reports itself as a Mac, and no Mac has a touch screen.
+  const mobile = /Mobi|Android/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1);
+  return Math.min(hardwareConcurrency, mobile ? MAX_CORES_OF_A_PHONE : MAX_CORES);
 }

@@ -119,10 +119,12 @@ export class Speech {
 
   /** Returns a WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
   toBlob() {
-    const voice = this.voice ? `voice ${this.voice}` : "a voice in training";
-    return wavBlob(this.samples, this.sampleRate, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with ${voice}` });
+    return wavBlob(this.samples, this.sampleRate, originOf(this.voice));
   }
 }
+
+/** Returns the marks of synthetic speech. @param {string} voice Id of the voice; empty for one in training. */
+export const originOf = (voice) => ({ ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with ${voice ? `voice ${voice}` : "a voice in training"}` });
 
 /** Concatenates arrays, each followed by a gap filled with `filler`. @param {Float32Array[]} parts @param {number[]} gaps @param {number} filler */
 function joined(parts, gaps, filler) {

@@ -1,8 +1,8 @@
 // Recordings and training that outlive the tab: the page's side. The worker writes them (store.js).
 
-import { Store } from "./store.js";
+import { Store, trainingLock } from "./store.js";
 
-/** @import { Recording } from "./clip.js" */
+/** @import { Clip, Recording } from "./options.js" */
 /** @import { Connection } from "./connection.js" */
 
 /**
@@ -80,6 +80,62 @@ export class Storage {
     const file = (/** @type {Uint8Array<ArrayBuffer>} */ bytes) => new Blob([bytes], { type: "application/octet-stream" });
     const progress = checkpoint && { iteration: checkpoint.iteration, iterations: checkpoint.iterations };
     return { checkpoint: progress, voice: voice && file(voice), otherVoices: others.map(file) };
+  }
+
+  /** Returns the clips of the stored training, with which `studio.resume` would continue. @returns {Promise<Clip[]>} */
+  trainingClips() {
+    return this.#connection.call("trainingClips", {});
+  }
+
+  /** Resolves once no training is running, in any tab. @param {{ signal?: AbortSignal }} [options] @returns {Promise<void>} */
+  async trainingEnded({ signal } = {}) {
+    await navigator.locks.request(trainingLock(this.#name), { mode: "shared", signal }, () => {});
+  }
+
+  /** Deletes a finished voice of a training. @param {string} id Its `info.id`. @returns {Promise<void>} */
+  removeVoice(id) {
+    return this.#connection.call("removeVoice", { id });
+  }
+
+  /**
+   * Stores a value of the page's own beside the recordings, for example a voice with its name.
+   *
+   * @param {string} key
+   * @param {unknown} value Plain values, `Uint8Array` and `Float32Array`.
+   * @returns {Promise<void>}
+   */
+  keep(key, value) {
+    return this.#connection.call("keep", { key, value });
+  }
+
+  /** Returns a value that `keep` has stored; undefined where there is none. @param {string} key @returns {Promise<any>} */
+  kept(key) {
+    return this.#connection.call("kept", { key });
+  }
+
+  /** Returns the keys of these values, in order. @returns {Promise<string[]>} */
+  keptKeys() {
+    return this.#connection.call("keptKeys", {});
+  }
+
+  /** Deletes such a value. @param {string} key @returns {Promise<void>} */
+  removeKept(key) {
+    return this.#connection.call("removeKept", { key });
+  }
+
+  /** Keeps the loaded base, so that `studio.openBase` still opens its voices when a newer one has replaced it. @returns {Promise<void>} */
+  keepBase() {
+    return this.#connection.call("keepBase", {});
+  }
+
+  /** Returns the hashes of the bases that are kept. @returns {Promise<string[]>} */
+  keptBases() {
+    return this.#connection.call("keptBases", {});
+  }
+
+  /** No longer keeps a base. @param {string} hash @returns {Promise<void>} */
+  removeBase(hash) {
+    return this.#connection.call("removeBase", { hash });
   }
 
   /** Returns the space in use. @returns {Promise<Usage>} */

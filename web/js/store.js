@@ -6,7 +6,7 @@
 import { serialize, deserialize } from "./serialize.js";
 import { OwnvoiceError } from "./errors.js";
 
-/** @typedef {"recordings" | "run"} Folder */
+/** @typedef {"recordings" | "run" | "kept" | "bases"} Folder */
 /** @typedef {(folder: Folder, key: string) => Promise<any>} Read */
 
 /** In workers only. @typedef {{ write: (bytes: Uint8Array, options: { at: number }) => number, flush: () => void, close: () => void }} SyncAccessHandle */
@@ -27,6 +27,9 @@ function throwCoded(error) {
 
 /** Returns the name of the lock of a store: exclusive for changes, shared for reading. @param {string} name */
 const lockOf = (name) => `ownvoice-store-${name}`;
+
+/** Returns the name of the lock that a training holds in the store. @param {string} name */
+export const trainingLock = (name) => `ownvoice-training-${name}`;
 
 /** Longest wait for the lock before a deletion takes it by force. It is held for no longer than a write, but a worker may hang in one. */
 const CLEAR_WAIT_MS = 5000;

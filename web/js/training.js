@@ -2,17 +2,17 @@
 
 import { checkpointIterations } from "../pkg/ownvoice_web.js";
 import { sha256 } from "./download.js";
-import { OwnvoiceError, anySignal, describe, throwIfAborted } from "./errors.js";
+import { OwnvoiceError, anySignal, describe } from "./errors.js";
 import { yieldToMessages } from "./rpc.js";
 import { serialize } from "./serialize.js";
+import { trainingLock } from "./store.js";
 import { idOf, reportSentences } from "./voices.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Engine, Tuner, Voice } from "../pkg/ownvoice_web.js" */
-/** @import { Clip } from "./clip.js" */
-/** @import { Consent, TrainingControls, TrainingOptions } from "./options.js" */
+/** @import { Clip, Consent, TrainingControls, TrainingOptions } from "./options.js" */
 /** @import { Helpers } from "./helpers.js" */
-/** @import { Aligning, Finishing, NotStored, PictureTaken, TrainingStep } from "./progress.js" */
+/** @import { Aligning, Finishing, LeftOut, NotStored, PictureTaken, TrainingStep } from "./reports.js" */
 /** @import { Context } from "./rpc.js" */
 /** @import { Speech } from "./speech.js" */
 /** @import { Store } from "./store.js" */
@@ -22,7 +22,7 @@ import { wavBlob } from "./wav.js";
 /** This training, from now on the stored one. @typedef {{ status: "begun", run: string }} Begun */
 /** @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop">} PlainSpeech */
 /** The voice as it stands has spoken `text`. @typedef {{ status: "preview", iteration: number, text: string, speech: PlainSpeech }} PlainPreview */
-/** What crosses from worker to page while a voice is trained. @typedef {Aligning | Begun | TrainingStep | PlainPreview | PictureTaken | NotStored | Finishing} WorkerProgress */
+/** What crosses from worker to page while a voice is trained. @typedef {Aligning | Begun | LeftOut | TrainingStep | PlainPreview | PictureTaken | NotStored | Finishing} WorkerProgress */
 
 // Longest wait for the lock of the stored training: that of a worker that has ended is released within this time, that of another tab is not.
 const OWNER_WAIT_MS = 3000;
@@ -64,8 +64,7 @@ export class Trainer {
       try {
         await this.#startAligning(display, context);
         tuner = await this.#engine.tuner(clips, { iterations, seed, precision, rehearsal, faults: [] });
-        await yieldToMessages();
-        throwIfAborted(context.signal);
+        await yieldToMessages(context.signal);
       } catch (error) {
         tuner?.free();
         // After rejected clips the previous training can still be resumed.
@@ -111,6 +110,20 @@ export class Trainer {
       voiceRun: opens ? (stored.clips ?? null) : null,
       others: others.filter((bytes) => bytes !== undefined),
     };
+  }
+
+  /** Returns the clips of the stored training. @returns {Promise<Clip[]>} */
+  async clips() {
+    return (await this.#store?.get("run", "clips"))?.clips ?? [];
+  }
+
+  /** Deletes a finished voice that is stored. @param {string} id */
+  async removeVoice(id) {
+    for (const key of (await this.#store?.keys("run")) ?? []) {
+      if (key !== "voice" && !key.startsWith(OTHER)) continue;
+      const stored = await this.#store?.get("run", key);
+      if (stored && (await idOf(stored.bytes)) === id) await this.#store?.remove("run", key);
+    }
   }
 
   /** @param {TrainingControls} change */
@@ -161,10 +174,10 @@ export class Trainer {
       return work();
     };
     try {
-      return await navigator.locks.request(`ownvoice-training-${this.#store?.name}`, { signal: anySignal(signal, AbortSignal.timeout(OWNER_WAIT_MS)) }, owning);
+      return await navigator.locks.request(trainingLock(`${this.#store?.name}`), { signal: anySignal(signal, AbortSignal.timeout(OWNER_WAIT_MS)) }, owning);
     } catch (error) {
       if (owned) throw error;
-      throwIfAborted(signal);
+      signal.throwIfAborted();
       throw new OwnvoiceError("training-elsewhere", "another training is running, here or in another tab; one at a time is stored");
     }
   }
@@ -173,8 +186,7 @@ export class Trainer {
   async #startAligning({ preview = null, paused = false }, { signal, progress }) {
     this.#controls = { paused, preview };
     progress({ status: "aligning" });
-    await yieldToMessages();
-    throwIfAborted(signal);
+    await yieldToMessages(signal);
   }
 
   /**
@@ -187,6 +199,7 @@ export class Trainer {
     const sendPicture = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
     const helpers = this.#helpers;
     const interval = checkpointIterations();
+    for (const error of tuner.leftOut()) progress({ status: "left-out", ...describe(error) });
     try {
       await helpers.join(this.#module, tuner);
       await sendPicture(tuner.iteration);
@@ -197,7 +210,7 @@ export class Trainer {
         progress({ status: "training", ...step });
         await yieldToMessages();
         while (this.#controls.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
-        throwIfAborted(signal);
+        signal.throwIfAborted();
         const { iteration, iterations } = step;
         const ends = step.stop || stopSignal.aborted;
         if (ends || iteration % interval === 0) await sendPicture(iteration);
@@ -219,7 +232,7 @@ export class Trainer {
     try {
       if (consent) voice.setConsent(consent.text, consent.recordingSha256);
       const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
-      throwIfAborted(signal);
+      signal.throwIfAborted();
       await this.#keepVoiceOfOtherBase(context);
       // The last checkpoint stays where the voice could not be stored.
       if (await this.#put("voice", { bytes, clips: run }, run, context)) await this.#discard();
@@ -247,7 +260,7 @@ export class Trainer {
     const stored = await this.#tried(() => this.#store?.put("run", key, value, async (read) => (await read("run", "begun"))?.clips === run), context);
     if (stored !== false) return stored;
     this.#deleted.abort();
-    throwIfAborted(this.#deleted.signal);
+    this.#deleted.signal.throwIfAborted();
   }
 
   /**

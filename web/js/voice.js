@@ -3,7 +3,7 @@
 import { OwnvoiceError, anySignal, throwIfAborted } from "./errors.js";
 import { Speech } from "./speech.js";
 
-/** @import { Clip } from "./clip.js" */
+/** @import { Clip } from "./options.js" */
 /** @import { Connection } from "./connection.js" */
 /** @import { LeaderMethods } from "./leader.js" */
 /** @import { Arguments, CallOptions, Progress, Result } from "./rpc.js" */

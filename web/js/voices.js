@@ -2,7 +2,7 @@
 
 import { sha256 } from "./download.js";
 import { OwnvoiceError } from "./errors.js";
-import { yieldToMessages } from "./rpc.js";
+import { betweenParts } from "./rpc.js";
 
 /** @import { Voice } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
@@ -54,10 +54,6 @@ function freeUnused({ voice, uses, released }) {
  * @param {Uint8Array<ArrayBuffer>} bytes */
 export const idOf = async (bytes) => (await sha256(bytes)).slice(0, 16);
 
-/** Returns the callback before each sentence: it reports the sentence, lets messages in, and returns whether to continue.
- * @param {{ signal: AbortSignal, progress: (progress: SayProgress) => void }} context */
-export const reportSentences = ({ signal, progress }) => async (/** @type {number} */ done, /** @type {number} */ sentences) => {
-  progress({ status: "speaking", sentence: done + 1, sentences });
-  await yieldToMessages();
-  return !signal.aborted;
-};
+/** Returns the callback before each sentence. @param {Pick<Context<SayProgress>, "signal" | "progress">} context */
+export const reportSentences = (context) =>
+  betweenParts(context, (done, sentences) => ({ status: /** @type {const} */ ("speaking"), sentence: done + 1, sentences }));

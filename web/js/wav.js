@@ -10,7 +10,7 @@
 /**
  * Returns a 16-bit WAV file.
  *
- * @param {Float32Array} samples Mono, from -1 to 1.
+ * @param {Float32Array | Blob} samples Mono, from -1 to 1; or those that `pcm` has converted, one after the other.
  * @param {number} sampleRate Hz
  * @param {Origin} [origin]
  * @returns {Blob}
@@ -23,14 +23,18 @@ export function wavBlob(samples, sampleRate, origin = {}) {
   format.setUint32(8, sampleRate * 2, true); // bytes per second
   format.setUint16(12, 2, true); // bytes per frame
   format.setUint16(14, 16, true); // bits per sample
-  const data = new DataView(new ArrayBuffer(samples.length * 2));
-  samples.forEach((sample, i) => data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, sample)) * 32767), true));
-
-  const chunks = [...chunk("fmt ", format), ...chunk("data", data)];
+  const chunks = [...chunk("fmt ", format), ...chunk("data", samples instanceof Blob ? samples : pcm(samples))];
   const notes = Object.entries(origin).map(([name, words]) => new Blob(chunk(name, new TextEncoder().encode(`${words}\0`))));
   // After the samples, because some readers expect those at byte 44.
   if (notes.length) chunks.push(...chunk("LIST", new Blob(["INFO", ...notes])));
   return new Blob(chunk("RIFF", new Blob(["WAVE", ...chunks])), { type: "audio/wav" });
+}
+
+/** Converts samples to 16 bits. @internal @param {Float32Array} samples */
+export function pcm(samples) {
+  const data = new DataView(new ArrayBuffer(samples.length * 2));
+  samples.forEach((sample, i) => data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, sample)) * 32767), true));
+  return data;
 }
 
 /** Returns a RIFF chunk: name, length and bytes, padded to an even length. @param {string} name @param {Blob | DataView<ArrayBuffer> | Uint8Array<ArrayBuffer>} bytes @returns {BlobPart[]} */

@@ -6,7 +6,7 @@
 use burn_fused::precision::Metrics;
 use js_sys::{Function, Promise};
 use ownvoice::{
-    audio::{Audio as CrateAudio, level},
+    audio::{Audio as CrateAudio, Note, level},
     check::profile,
     clone::{self, TuneStop, anchors::Anchors},
     model::StopReason,
@@ -99,6 +99,13 @@ impl From<level::Edge> for ClipEdge {
     }
 }
 
+/// A reason why the voice may sound unusual.
+#[derive(Serialize, Tsify)]
+pub struct ClipNote {
+    pub code: &'static str,
+    pub message: String,
+}
+
 /// Measurements of a clip.
 #[derive(Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
@@ -111,13 +118,16 @@ pub struct ClipReport {
     pub snr_db: f32,
     pub clipped_percent: f32,
     pub cut_off: Option<ClipEdge>,
+    pub notes: Vec<ClipNote>,
     /// The mean log-posterior of the text's phones; null without a text.
     pub score: Option<f32>,
 }
 
 impl ClipReport {
     pub fn new(report: level::ClipReport, score: Option<f32>) -> Self {
+        let note = |note: &Note| ClipNote { code: note.code(), message: note.to_string() };
         Self {
+            notes: report.notes.iter().map(note).collect(),
             seconds: report.seconds,
             speech_seconds: report.speech_seconds,
             level_db: report.level_db,

@@ -32,6 +32,12 @@ impl Tuner {
         self.0.in_cooldown()
     }
 
+    /// Returns why clips were left out: errors with the index of the clip.
+    #[wasm_bindgen(js_name = leftOut, unchecked_return_type = "Error[]")]
+    pub fn left_out(&mut self) -> Array {
+        self.0.take_left_out().into_iter().map(to_js_error).collect()
+    }
+
     /// Returns the bytes that a `Helper` is made from. Fails where this training cannot be sharded.
     #[wasm_bindgen(js_name = workerInit)]
     pub async fn worker_init(&self) -> Result<Vec<u8>, JsValue> {

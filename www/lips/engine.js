@@ -3,7 +3,7 @@
 import { describe } from "../js/errors.js";
 import { Remote } from "../js/rpc.js";
 import { startWorker } from "../js/start.js";
-import { loadingProgress, workerUnderPolicy } from "../shared/engine.js";
+import { loadingProgress, workerUnderPolicy } from "../shared/page.js";
 import { activity } from "./activities.js";
 import { update } from "./state.js";
 

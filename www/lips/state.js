@@ -1,8 +1,8 @@
 // The state of lips.html.
 
-import { createStore } from "../shared/store.js";
+import { createStore } from "../shared/page.js";
 
-/** @import { Loading } from "../shared/engine.js" */
+/** @import { Loading } from "../shared/page.js" */
 /** @import { LeftOut, LipSpeech, LipStep, LipTuning } from "./pkg/ownvoice_web_lips.js" */
 /** @typedef {{ code?: string, message: string, found?: number }} Failure */
 

@@ -1,12 +1,9 @@
 // The worker of the page of lips, which owns its WebAssembly. Each method answers one call of the page.
 
-import { compile } from "../js/base.js";
-import { BaseCache, get, verified } from "../js/download.js";
-import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
+import { compile, fetchBase, fetchManifest } from "../js/download.js";
 import { Transfer, serve, yieldToMessages } from "../js/rpc.js";
 import init, { LipFilm, LipLessons, LipReader, LipVoice } from "./pkg/ownvoice_web_lips.js";
 
-/** @import { ManifestFile } from "../js/download.js" */
 /** @import { Context } from "../js/rpc.js" */
 /** @import { Picture } from "./pictures.js" */
 
@@ -27,42 +24,18 @@ function adopt(voice) {
   own = voice;
 }
 
-/** The files that a manifest names. @param {string} text @returns {{ weights: ManifestFile, vocoder?: ManifestFile }} */
-function files(text) {
-  try {
-    const { weights, vocoder } = JSON.parse(text).files;
-    for (const { path, bytes, sha256 } of vocoder ? [weights, vocoder] : [weights]) {
-      if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") throw new Error("a file lacks path, bytes or sha256");
-    }
-    return { weights, vocoder };
-  } catch (error) {
-    throw new OwnvoiceError("base-corrupt", `the manifest cannot be read: ${/** @type {Error} */ (error).message}`);
-  }
-}
-
 const methods = {
   /** Returns the names of the voices, and the least number of windows that can be learned from. @param {{ base: string, wasmUrl: string }} args Folder of the model, address of the program. @param {Context} context */
   async load({ base, wasmUrl }, { signal, progress }) {
-    const manifest = await (await get(new URL("manifest.json", base), signal)).text();
-    const { weights, vocoder } = files(manifest);
-    const cache = await BaseCache.open(base);
-    const totalBytes = weights.bytes + (vocoder?.bytes ?? 0);
-    const loaded = new Map();
-    /** @param {ManifestFile} file */
-    const fetched = (file) =>
-      verified(base, file, cache, signal, (bytes) => {
-        loaded.set(file, bytes);
-        progress({ status: "fetching", what: "base", loadedBytes: [...loaded.values()].reduce((a, b) => a + b, 0), totalBytes });
-      });
-    const [module, weightBytes, vocoderBytes] = await Promise.all([
+    const manifest = await fetchManifest(base, signal);
+    const [module, { parts, cached }] = await Promise.all([
       compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
-      fetched(weights),
-      vocoder && fetched(vocoder),
+      fetchBase(base, manifest, ["weights"], true, [], signal, (loadedBytes, totalBytes) => progress({ status: "fetching", what: "base", loadedBytes, totalBytes })),
     ]);
-    await cache?.tidy([weights, ...(vocoder ? [vocoder] : [])].map(({ sha256 }) => sha256)).catch(() => false);
+    await cached;
     progress({ status: "starting" });
     await init({ module_or_path: module });
-    reader = new LipReader(manifest, weightBytes, vocoderBytes);
+    reader = new LipReader(manifest, parts.weights, parts.vocoder);
     film = new LipFilm();
     lessons = new LipLessons();
     return { speakers: reader.speakers, leastWindows: lessons.leastWindows };
@@ -118,8 +91,7 @@ const methods = {
         const step = await tuner.step();
         ({ stop } = step);
         progress({ status: "step", ...step });
-        await yieldToMessages();
-        throwIfAborted(signal);
+        await yieldToMessages(signal);
       }
     } catch (error) {
       tuner.free();

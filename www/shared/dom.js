@@ -14,10 +14,16 @@ export function createElement(tag, properties, ...children) {
   return element;
 }
 
-/** Makes the children of an element equal to others. @param {Element} parent @param {Iterable<Node>} children */
+/** @param {Node} node */
+const keyOf = (node) => /** @type {HTMLElement} */ (node).dataset?.key;
+
+/** Makes the children of an element equal to others. Where a child with a `data-key` is gone, those after it stay as they are. @param {Element} parent @param {Iterable<Node>} children */
 export function renderChildren(parent, children) {
+  const wanted = [...children];
+  const keys = new Set(wanted.map(keyOf));
+  for (const child of [...parent.children]) if (keyOf(child) && !keys.has(keyOf(child))) child.remove();
   let index = 0;
-  for (const child of [...children]) {
+  for (const child of wanted) {
     const current = parent.childNodes[index++];
     if (current) renderNode(current, child);
     else parent.append(child);

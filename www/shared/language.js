@@ -43,8 +43,8 @@ export function forgetLanguage() {
 
 /** What a page says, from its strings in all languages. @template {string} Key @param {{ [tag in Language]: { [key in Key | "error.other"]: string } }} strings */
 export function translator(strings) {
-  /** @param {Key | "error.other"} key @param {{ [name: string]: string | number }} [values] */
-  const t = (key, values = {}) => strings[language][key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  /** A text for one thing has the key of that for several, with `.one`. @param {Key | "error.other"} key @param {{ [name: string]: string | number }} [values] */
+  const t = (key, values = {}) => (values.count === 1 && strings[language][/** @type {Key} */ (`${key}.one`)] || strings[language][key]).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   /** @param {{ code?: unknown, message: string, found?: number }} error @returns {DescribedError} */
   const describeError = ({ code, message, found = 0 }) => {
     const key = /** @type {Key} */ (`error.${code}`);

@@ -1,11 +1,16 @@
 // Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made.
 
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
+/** @import { Track } from "./track.js" */
 /** When a piece begins to sound, and where in the whole it begins, in seconds. @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece */
-/** The sound that plays; `seconds` is its duration so far, `next` the time at which the next piece begins. @typedef {{ key: string, pieces: Piece[], seconds: number, next: number, isOpen: boolean }} Playing */
+/** The sound that plays; `track` where it is one, `seconds` its duration so far, `next` the time at which the next piece begins.
+ * @typedef {{ key: string, track?: Track, pieces: Piece[], seconds: number, next: number, isOpen: boolean }} Playing */
 
 /** Delay before a sound, because one that is scheduled in the past loses its first samples. */
 const LEAD_SECONDS = 0.01;
+
+/** How far ahead a track is given to the browser. */
+const AHEAD_SECONDS = 10;
 
 /** An audio context holds the audio device: it is closed after this time without sound. */
 const IDLE_MS = 20_000;
@@ -16,6 +21,7 @@ let context;
 let idleTimer;
 /** @type {Playing | null} */
 let playing = null;
+let isMuted = false;
 let onChange = () => {};
 
 /** @param {() => void} listener Called when a sound begins or ends. */
@@ -33,7 +39,7 @@ export function startPlaying(key) {
   const output = context;
   /** @type {Playing} */
   const started = { key, pieces: [], seconds: 0, next: 0, isOpen: true };
-  playing = started;
+  if (!isMuted) playing = started;
   onChange();
   return {
     /**
@@ -50,7 +56,7 @@ export function startPlaying(key) {
       source.start(at, from);
       const piece = { source, at, begin: started.seconds + from, seconds: buffer.duration - from };
       source.onended = () => playing === started && !started.isOpen && started.pieces.at(-1) === piece && stopPlaying();
-      started.pieces.push(piece);
+      started.pieces = [...started.pieces.filter(({ at, seconds }) => at + seconds + 1 > output.currentTime), piece];
       started.seconds += buffer.duration + pause;
       started.next = at + piece.seconds + pause;
       return (at - output.currentTime) * 1000;
@@ -64,15 +70,38 @@ export function startPlaying(key) {
   };
 }
 
-/** @param {string} key @param {Sound | null | undefined} sound @param {number} [part] Where it begins, 0 to 1. */
+/**
+ * Plays a track, also one that still grows, as far as it has been made.
+ * @param {string} key @param {Track} track @param {number} [part] Where it begins, 0 to 1. @param {(ms: number) => void} [onFirst] Called with the time from now to its first sound.
+ */
+export async function playTrack(key, track, part = 0, onFirst = () => {}) {
+  const player = startPlaying(key);
+  const started = playing;
+  if (!started || !context) return;
+  const output = context;
+  started.track = track;
+  let at = (started.seconds = part * track.seconds);
+  for (;;) {
+    const sound = await track.read(at);
+    if (playing !== started) return; // stopped meanwhile
+    if (!sound) return player.end();
+    onFirst(player.push(sound));
+    onFirst = () => {};
+    at += sound.samples.length / sound.sampleRate;
+    while (playing === started && started.next - output.currentTime > AHEAD_SECONDS) await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+/** @param {string} key @param {Sound | Track | null | undefined} sound @param {number} [part] Where it begins, 0 to 1. */
 export function play(key, sound, part = 0) {
+  if (sound && "read" in sound) return void playTrack(key, sound, part);
   if (!sound?.samples.length) return;
   const player = startPlaying(key);
   player.push(sound, 0, (part * sound.samples.length) / sound.sampleRate);
   player.end();
 }
 
-/** @param {string} key @param {Sound | null | undefined} sound */
+/** @param {string} key @param {Sound | Track | null | undefined} sound */
 export function togglePlaying(key, sound) {
   if (playedPart(key) === null) play(key, sound);
   else stopPlaying();
@@ -90,6 +119,12 @@ export function stopPlaying() {
   onChange();
 }
 
+/** Ends what plays, and plays nothing, as long as a microphone must not hear the page. @param {boolean} muted */
+export function mute(muted) {
+  isMuted = muted;
+  if (muted) stopPlaying();
+}
+
 export const isSilent = () => playing === null;
 
 /** The part of a sound that has been played, 0 to 1 of its duration so far; null when it does not play. @param {string} key */
@@ -97,5 +132,5 @@ export function playedPart(key) {
   if (playing?.key !== key || !context) return null;
   const now = context.currentTime;
   const piece = playing.pieces.findLast(({ at }) => at <= now);
-  return piece ? Math.min(1, (piece.begin + Math.min(now - piece.at, piece.seconds)) / playing.seconds) : 0;
+  return piece ? Math.min(1, (piece.begin + Math.min(now - piece.at, piece.seconds)) / (playing.track ?? playing).seconds) : 0;
 }

@@ -27,7 +27,7 @@ export function showWave(element, sound, played, onSeek) {
   let wave = waves.get(element);
   if (!wave) {
     if (!sound) return;
-    const surfer = WaveSurfer.create({ container: element, height: HEIGHT, ...colours, cursorWidth: 0, barWidth: 3, barGap: 2, barRadius: 2, normalize: true, hideScrollbar: true });
+    const surfer = WaveSurfer.create({ container: element, height: HEIGHT, ...colours, cursorWidth: 0, barWidth: 3, barGap: 2, barRadius: 2, hideScrollbar: true });
     surfer.on("click", (part) => onSeek(part));
     wave = { surfer, samples: null, colour: colours.waveColor };
     waves.set(element, wave);

@@ -144,8 +144,11 @@ fn program(program: &Program, features: &[&str], what: &str) -> Result {
 
     let wasm = wasm_target().join(WASM).join(format!("release/{}.wasm", program.stem()));
     let stamp = program.folder().join(".built-from");
-    let source =
-        format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
+    let source = format!(
+        "short imports, minified, nameless, with notices of {} {}",
+        bindgen.display(),
+        fingerprint(&wasm)?
+    );
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return Ok(());
     }
@@ -167,8 +170,9 @@ fn program(program: &Program, features: &[&str], what: &str) -> Result {
     .arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
     timed("gzip and terser", || {
-        let glue = package.join(format!("{}.js", program.stem()));
-        gzip(&package.join(program.module())).and_then(|()| minify(&[(glue.clone(), glue)]))
+        let (module, glue) = (package.join(program.module()), package.join(format!("{}.js", program.stem())));
+        run(command("node").arg("xtask/imports.mjs").args([&module, &glue]))?;
+        gzip(&module).and_then(|()| minify(&[(glue.clone(), glue)]))
     })?;
     let mut notices = notices::wasm(program.package)?;
     write(&package.join(NOTICES), &notices)?;

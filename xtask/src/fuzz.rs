@@ -41,11 +41,10 @@ const TURN_SECONDS: &str = "-max_total_time=60";
 
 /// The crates that parse untrusted bytes. They are compiled with coverage for libFuzzer and with overflow checks. The crates of burn are not, so that an input
 /// takes microseconds and the build minutes.
-const READERS: [&str; 22] = [
+const READERS: [&str; 21] = [
     "burn_fused",
     "ownvoice",
     "ownvoice_cli",
-    "hound",
     "unicode_normalization",
     "symphonia",
     "symphonia_bundle_flac",

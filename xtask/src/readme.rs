@@ -62,11 +62,12 @@ impl Figures {
 
     fn table(&self, name: &str) -> Result<String> {
         match name {
-            "people" => self.people(),
-            "engines" => self.engines(),
+            "confirm" | "choose" | "engines" => self.clones(name),
             "page" => self.page(),
             "speed" => self.speed(),
-            _ => Err(format!("there is no table {name}; the tables are people, engines, page and speed")),
+            _ => Err(format!(
+                "there is no table {name}; the tables are confirm, choose, engines, page and speed"
+            )),
         }
     }
 
@@ -80,121 +81,31 @@ impl Figures {
         found.next().ok_or_else(|| format!("{BENCH} has no row {name}"))
     }
 
-    /// Formats measurements with a number of decimals.
-    fn rows<S: AsRef<str>>(&self, names: &[S], decimals: usize) -> Result<Vec<String>> {
-        names
-            .iter()
-            .map(|name| self.row(name.as_ref()).map(|(value, _)| format!("{value:.decimals$}")))
-            .collect()
-    }
-
-    /// Formats figures of one clone in the manifest.
-    fn clone<const N: usize>(&self, voice: &str, keys: [&str; N], decimals: usize) -> Result<String> {
-        let value = |key: &str| {
-            let value = self.manifest["quality"]["clones"][voice][key].as_f64();
-            value
-                .map(|value| format!("{value:.decimals$}"))
-                .ok_or_else(|| format!("{MANIFEST} has no {key} of {voice}"))
+    /// The table of clones of the held-out speakers of a role, measured by external evaluators.
+    fn clones(&self, role: &str) -> Result<String> {
+        let Some(speakers) = self.manifest["quality"]["external"][role].as_object() else {
+            return Ok("This base has not been measured yet (`ownvoice measure`).".into());
         };
-        Ok(keys.into_iter().map(value).collect::<Result<Vec<_>>>()?.join(", "))
-    }
-
-    /// The table of clones of people who are in no training set, measured by external evaluators.
-    fn people(&self) -> Result<String> {
-        const PREFIX: &str = "people.similarity.clone.";
-        let rows = self
-            .bench
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|group| group["rows"].as_array())
-            .flatten();
-        let people: Vec<&str> = rows.filter_map(|row| row["name"].as_str()?.strip_prefix(PREFIX)).collect();
-        let of = |what: &str, rows: &[&str], decimals: usize| -> Result<Vec<String>> {
-            let cell = |person: &&str| {
-                let names: Vec<String> =
-                    rows.iter().map(|row| format!("people.{what}.{row}.{person}")).collect();
-                Ok(self.rows(&names, decimals)?.join(", "))
-            };
-            people.iter().map(cell).collect()
+        let cell = |speaker: &Value, whose: &[&str], key: &str, decimals: usize| {
+            let figures = whose.iter().filter_map(|row| speaker[row][key].as_f64());
+            figures.map(|figure| format!("{figure:.decimals$}")).collect::<Vec<_>>().join(", ")
         };
-        let all = ["base", "clone", "same_speaker"];
+        let all = &["base", "clone", "recordings"][..];
         let rows = [
-            ("speaker similarity (GE2E cosine): base, clone, other recordings", of("similarity", &all, 2)?),
-            ("words misheard in new English sentences, %: base, clone", of("words_misheard", &all[..2], 0)?),
-            ("DNSMOS, 1 to 5: base, clone, recordings", of("dnsmos", &all, 2)?),
-            ("harmonics to noise (HNR), dB: base, clone, recordings", of("hnr_db", &all, 1)?),
-            ("cepstral peak (CPPS), dB: base, clone, recordings", of("cpps_db", &all, 1)?),
-            ("spread of pitch, semitones: base, clone, recordings", of("pitch_spread", &all, 1)?),
+            ("similarity (GE2E cosine): base, clone, other recordings", all, "similarity", 2),
+            ("mean of the pitch, semitones too high: clone", &["clone"], "pitch_error", 1),
+            ("spread of the pitch, semitones too wide: clone", &["clone"], "spread_error", 1),
+            ("words misheard, %: base, clone, recordings", all, "words_misheard", 1),
+            ("P.808, 1 to 5: base, clone, recordings", all, "p808", 2),
+            ("DNSMOS, 1 to 5: base, clone, recordings", all, "dnsmos", 2),
+            ("harmonics to noise (HNR), dB: base, clone, recordings", all, "hnr_db", 1),
         ];
-        let rows = rows.map(|(what, values)| vec![what.to_string(), values.join(" | ")]);
-        Ok(table(&format!("| a minute of speech at most | {} |", people.join(" | ")), rows))
-    }
-
-    /// The table of clones of held-out synthetic voices, from the manifest and by external evaluators.
-    fn engines(&self) -> Result<String> {
-        let voices: Vec<&str> =
-            self.manifest["held_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let of = |cell: &dyn Fn(&str) -> Result<String>| {
-            voices.iter().map(|voice| cell(voice)).collect::<Result<Vec<_>>>()
-        };
-        let outside = |what: &str, best: &str, decimals: usize, voice: &str| -> Result<String> {
-            let names = ["base", "clone", best].map(|whose| format!("outside.{what}.{whose}.{voice}"));
-            Ok(self.rows(&names, decimals)?.join(", "))
-        };
-        let error_rate = self.manifest["quality"]["speaker_encoder"]["equal_error_rate"]
-            .as_f64()
-            .ok_or_else(|| format!("{MANIFEST} has no equal error rate"))?;
-        let encoder = format!(
-            "speaker encoder ({:.1} % equal error rate): base, clone, same speaker",
-            100.0 * error_rate
-        );
-        let rows: [(&str, Vec<String>); 7] = [
-            (
-                "similarity of cepstral and pitch statistics: base, clone, same speaker",
-                of(&|voice| {
-                    self.clone(voice, ["similarity.base", "similarity.clone", "similarity.same_speaker"], 2)
-                })?,
-            ),
-            (
-                &encoder,
-                of(&|voice| {
-                    self.clone(
-                        voice,
-                        ["speaker_encoder.base", "speaker_encoder.clone", "speaker_encoder.same_speaker"],
-                        2,
-                    )
-                })?,
-            ),
-            (
-                "GE2E, an external encoder: base, clone, same speaker",
-                of(&|voice| outside("similarity", "same_speaker", 2, voice))?,
-            ),
-            (
-                "mean pitch in Hz: base, clone, speaker",
-                of(&|voice| self.clone(voice, ["pitch_hz.base", "pitch_hz.clone", "pitch_hz.target"], 0))?,
-            ),
-            (
-                "mel-cepstral distortion in dB: base, clone",
-                of(&|voice| self.clone(voice, ["mcd_db.base", "mcd_db"], 1))?,
-            ),
-            (
-                "phoneme error rate: base, clone, recordings",
-                of(&|voice| {
-                    self.clone(
-                        voice,
-                        ["phoneme_error_rate.base", "phoneme_error_rate", "phoneme_error_rate.recordings"],
-                        3,
-                    )
-                })?,
-            ),
-            (
-                "words misheard by an external recogniser, %: base, clone, recordings",
-                of(&|voice| outside("words_percent", "recordings", 0, voice))?,
-            ),
-        ];
-        let rows = rows.map(|(what, cells)| [vec![what.to_string()], cells].concat());
-        Ok(table(&format!("| 60 s of speech, CPU | {} |", voices.join(" | ")), rows))
+        let rows = rows.map(|(what, whose, key, decimals)| {
+            let cells = speakers.values().map(|speaker| cell(speaker, whose, key, decimals));
+            [what.to_string()].into_iter().chain(cells).collect()
+        });
+        let names: Vec<&str> = speakers.keys().map(String::as_str).collect();
+        Ok(table(&format!("| a minute of speech at most | {} |", names.join(" | ")), rows))
     }
 
     /// The table of the page's waiting times and download sizes.

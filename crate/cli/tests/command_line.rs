@@ -4,8 +4,9 @@ use ownvoice::audio::wav;
 use serde_json::Value;
 use std::{
     fs,
+    io::Write,
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 fn ownvoice(arguments: &[&str]) -> Output {
@@ -116,7 +117,7 @@ const WRITING: [&str; 21] = [
     "evaluate --reference nowhere --wavs OUT",
     "spectrogram nowhere.wav --out OUT",
     "vocode nowhere.wav --out OUT",
-    "recipe --work nowhere --out OUT",
+    "recipe --teacher nowhere --work nowhere --out OUT",
     "corpus --out OUT",
     "corpus --people --out OUT",
     "prepare nowhere --aligner nowhere --out OUT",
@@ -264,6 +265,166 @@ fn a_single_recording_with_its_text_can_be_cloned() {
     fs::write(path("minute.txt"), texts.join(" ")).unwrap();
     let cloned = json(&[&clone[..], &["--json"]].concat());
     assert_eq!((cloned["clips"].as_u64(), cloned["iterations"].as_u64()), (Some(1), Some(2)));
+}
+
+/// One bad clip does not refuse the others; the notes and the result name its file, and show the text that was compared.
+#[test]
+fn bad_clips_are_left_out_and_named() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let clips = models.path().join("clips");
+    write_clips(&clips, 4);
+    fs::write(clips.join("wavs/c2.wav"), "no sound").unwrap();
+    let list = fs::read_to_string(clips.join("metadata.csv")).unwrap();
+    let texts: Vec<&str> = list.lines().map(|line| line.split_once('|').unwrap().1).collect();
+    let list = format!("c0|{}\nc1|{}\nc2|{}\nc3|{}\nc9|Missing.\n", texts[0], texts[0], texts[2], texts[3]);
+    fs::write(clips.join("metadata.csv"), list).unwrap();
+    let clone = [
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("clips"),
+        "--out",
+        &path("me"),
+        "--iterations",
+        "2",
+    ];
+    let done = ownvoice(&clone);
+    let notes = err(&done);
+    assert!(done.status.success(), "{notes}");
+    for (file, reason) in [
+        ("c1.wav", &texts[0][..40]),
+        ("c2.wav", "no sound in a supported format"),
+        ("metadata.csv, line 5", "c9.wav"),
+    ] {
+        let line = notes.lines().find(|line| line.starts_with("left out: ") && line.contains(file));
+        assert!(line.is_some_and(|line| line.contains(reason)), "{file}: {notes}");
+    }
+    assert!(!notes.contains("clip 2"), "{notes}");
+    let told = json(&[&clone[..], &["--json", "--quiet"]].concat());
+    assert_eq!(told["clips"], 2);
+    let codes: Vec<_> = told["left_out"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
+    assert_eq!(codes, ["audio-unreadable", "clip-mismatch"]);
+    assert!(told["left_out"][1]["file"].as_str().unwrap().ends_with("c1.wav"), "{told}");
+
+    // Nothing is left.
+    fs::write(clips.join("metadata.csv"), format!("c0|{}\nc1|{}\n", texts[1], texts[0])).unwrap();
+    let refused = err(&ownvoice(&clone));
+    let expected =
+        format!("error[clip-mismatch]: {}: the clip and its text differ", path("clips/wavs/c0.wav"));
+    assert!(refused.contains(&expected) && refused.contains(&texts[1][..40]), "{refused}");
+    // The silent damage of issue trackers: a column of seconds is no text.
+    fs::write(clips.join("metadata.csv"), format!("c0|{}|2.35\n", texts[0])).unwrap();
+    let refused = err(&ownvoice(&clone));
+    assert!(
+        refused.contains("error[corpus-invalid]") && refused.contains("metadata.csv, line 1: "),
+        "{refused}"
+    );
+}
+
+/// Runs a command with an input.
+fn piped(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn text_comes_from_an_option_a_file_or_standard_input() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let (base, out_path) = (path("base"), path("say.wav"));
+    let say = |options: &[&str], input: &[u8]| {
+        let done =
+            piped(&[&["say", "--quiet", "--base", &base, "--out", &out_path], options].concat(), input);
+        assert!(done.status.success(), "{options:?}: {}", err(&done));
+        wav::read(&fs::read(&out_path).unwrap()).unwrap().samples
+    };
+    let text = "-5 degrees. Again.";
+    let spoken = say(&["--text", text], b"");
+    assert_eq!(say(&[&format!("--text={text}")], b""), spoken);
+    let utf16: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [text.as_bytes().to_vec(), format!("\u{feff}{text}\r\n").into_bytes(), utf16] {
+        fs::write(path("story.txt"), &bytes).unwrap();
+        assert_eq!(say(&["--text-file", &path("story.txt")], b""), spoken);
+        assert_eq!(say(&["--text-file", "-"], &bytes), spoken);
+    }
+    // Longer than what can be spoken at once: three pieces, of which one is blank.
+    let long = format!("Yes.{}No.", " ".repeat(30_000));
+    let samples = say(&["--text-file", "-"], long.as_bytes()).len();
+    let [yes, no] = ["Yes.", "No."].map(|text| say(&["--text", text], b"").len());
+    assert_eq!(samples, yes + 2400 + no);
+    for (options, code) in [(&["--text-file", "missing.txt"][..], "io"), (&["--text", ""], "text-empty")] {
+        let done = ownvoice(&[&["say", "--base", &base, "--out", &out_path], options].concat());
+        assert!(err(&done).contains(&format!("error[{code}]")), "{}", err(&done));
+    }
+    for options in [&[][..], &["--text", "a", "--text-file", "b"]] {
+        let done = ownvoice(&[&["say", "--base", &base, "--out", &out_path], options].concat());
+        assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+    }
+}
+
+#[test]
+fn a_file_is_made_on_standard_output_alone() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let base = path("base");
+    write_clips(&models.path().join("clips"), 3);
+    let said = path("say.wav");
+    let say = ["say", "--base", &base, "--text", "Hello.", "--out"];
+    assert!(ownvoice(&[&say[..], &[&said]].concat()).status.success());
+    for options in [&["-"][..], &["/dev/stdout"], &["-", "--json"]] {
+        let done = ownvoice(&[&say[..], options].concat());
+        assert!(done.status.success() && done.stdout == fs::read(&said).unwrap(), "{options:?}");
+        assert!(err(&done).contains("griffin-lim"), "the result is on standard error: {}", err(&done));
+    }
+    let clips = path("clips");
+    let clone = ["clone", "--base", &base, "--clips", &clips, "--iterations", "2", "--quiet", "--out"];
+    let voice = ownvoice(&[&clone[..], &["-"]].concat()).stdout;
+    assert!(ownvoice(&[&clone[..], &[&path("me")]].concat()).status.success());
+    assert!(voice == fs::read(path("me")).unwrap());
+    let refused = ownvoice(&["prepare", &clips, "--out", "-"]);
+    assert!(err(&refused).contains("features cannot be written to standard output"), "{}", err(&refused));
+    assert!(!Path::new("-").exists());
+}
+
+/// A disk may fill during the training. `/dev/full` has room until it is written to.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_voice_that_cannot_be_written_is_kept_elsewhere() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    write_clips(&models.path().join("clips"), 3);
+    fs::create_dir(path("temporary")).unwrap();
+    let clone = [
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("clips"),
+        "--iterations",
+        "2",
+        "--quiet",
+        "--out",
+    ];
+    let run = |out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ownvoice"));
+        command.args(clone).arg(out).env("TMPDIR", path("temporary")).output().unwrap()
+    };
+    assert!(run(&path("me")).status.success());
+    let failed = run("/dev/full");
+    let message = err(&failed);
+    assert!(!failed.status.success() && message.starts_with("error[io]: /dev/full: "), "{message}");
+    let kept = message.split("it was written to ").nth(1).unwrap().strip_suffix(" instead\n").unwrap();
+    assert!(Path::new(kept).starts_with(path("temporary")), "{message}");
+    assert!(fs::read(kept).unwrap() == fs::read(path("me")).unwrap());
 }
 
 #[test]

@@ -41,6 +41,10 @@ fn samples(clip: &Clip) -> Vec<f32> {
     resample(&clip.audio.samples, clip.audio.sample_rate_hz, RATE_HZ).unwrap()
 }
 
+fn at_rate(samples: Vec<f32>) -> Audio {
+    Audio { samples, sample_rate_hz: RATE_HZ }
+}
+
 fn stats<'a>(clips: impl IntoIterator<Item = &'a [f32]>) -> SpeakerStats {
     let mut stats = SpeakerStats::default();
     clips.into_iter().for_each(|clip| stats.merge(&SpeakerStats::from_audio(clip, RATE_HZ).unwrap()));
@@ -96,8 +100,8 @@ fn artificial_faults_are_detected() {
                 async |_, _| true,
             ))
             .unwrap()
-            .samples
         })
+        .map(|speech| resample(&speech.samples, speech.sample_rate_hz, RATE_HZ).unwrap())
         .collect();
     let stranger = distance(&stats(stranger.iter().map(Vec::as_slice)), &target);
     println!(
@@ -106,8 +110,9 @@ fn artificial_faults_are_detected() {
     assert!(pitch > 3.0 * same && noise > 3.0 * same && stranger > 10.0 * same);
 
     let (clip, text) = (&recordings[0], &clips[0].text);
-    let shifted = difference(clip, &higher(clip), RATE_HZ).unwrap();
-    let in_noise = difference(clip, &noisy(clip), RATE_HZ).unwrap();
+    let [recorded, higher, noisy] = [clip.clone(), higher(clip), noisy(clip)].map(at_rate);
+    let (shifted, in_noise) =
+        (difference(&recorded, &higher).unwrap(), difference(&recorded, &noisy).unwrap());
     println!(
         "log F0 {:.3} of a shift of {:.3}; {:.1} dB in noise",
         shifted.logf0_rmse,
@@ -129,8 +134,11 @@ fn each_artificial_fault_is_counted_under_its_kind() {
     let clips = held_out_clips(8);
     let evaluation = block_on(Evaluation::new(&base, Some(&verifier), &clips, 4)).unwrap();
     let count = |fault: Fault, change: &dyn Fn(&[f32]) -> Vec<f32>| {
-        let changed: Vec<_> =
-            evaluation.recordings().iter().map(|(text, clip)| (text.clone(), change(clip))).collect();
+        let changed: Vec<_> = evaluation
+            .recordings()
+            .iter()
+            .map(|(text, clip)| (text.clone(), at_rate(change(&clip.samples))))
+            .collect();
         block_on(evaluation.measure_clips(&changed)).unwrap().with_fault(fault)
     };
     let third =
@@ -190,12 +198,12 @@ fn similarity_ranks_recordings_before_the_clone_before_the_base_and_other_speake
         let texts: Vec<&str> =
             clips.iter().take(evaluation.others.len()).map(|clip| clip.text.as_str()).collect();
         let synthesised = |voice: &Voice| block_on(evaluation.measure_texts(voice, &texts)).unwrap().identity;
-        let wrong: Vec<Vec<f32>> = others[6..].iter().map(samples).collect();
+        let wrong: Vec<Audio> = others[6..].iter().map(|clip| at_rate(samples(clip))).collect();
         let ranks = [
             of(&evaluation.same_speaker),
             of(&synthesised(&clone)),
             of(&synthesised(&start)),
-            of(&Identity::from_clips(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
+            of(&Identity::from_clips(&wrong, Some(&verifier)).unwrap()),
         ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
         // The similarities of the base and of another speaker are about zero, so their order has no meaning.

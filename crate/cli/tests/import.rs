@@ -164,6 +164,127 @@ fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     changed
 }
 
+/// Writes a checkpoint as `torch.save` does, with the tensors of the fixture.
+///
+/// * `prefix`:   before each name
+/// * `wrappers`: the keys of the dictionaries around them, from the outermost
+/// * `storage`:  the class of the storages
+/// * `encode`:   the bytes of a value
+fn checkpoint(
+    prefix: &str,
+    wrappers: &[&str],
+    storage: &str,
+    encode: fn(f32) -> Vec<u8>,
+    protocol: u8,
+) -> Vec<u8> {
+    let text = |text: &str| [&[b'X'], &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let number = |number: usize| [&[b'J'], &(number as u32).to_le_bytes()[..]].concat();
+    let tuple = |items: &[Vec<u8>]| [&[b'('], &items.concat()[..], &[b't']].concat();
+    let global = |module: &str, name: &str| match protocol {
+        4 => [&text(module)[..], &[0x94], &text(name), &[0x94, 0x93, 0x94]].concat(),
+        _ => format!("c{module}\n{name}\n").into_bytes(),
+    };
+    let imported = Imported::fixture_tensors(&fixture("tacotron2.pt")).unwrap();
+    let (mut dict, mut storages) = (vec![b'}', b'('], Vec::new());
+    for (index, (name, (shape, values))) in imported.iter().enumerate() {
+        let place = index.to_string();
+        let persistent =
+            [text("storage"), global("torch", storage), text(&place), text("cpu"), number(values.len())];
+        let strides: Vec<usize> =
+            (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<usize>()).collect();
+        let sizes = |sizes: &[usize]| tuple(&sizes.iter().map(|&size| number(size)).collect::<Vec<_>>());
+        let arguments = [
+            [tuple(&persistent), vec![b'Q']].concat(),
+            number(0),
+            sizes(shape),
+            sizes(&strides),
+            vec![0x89],
+            vec![b'}'],
+        ];
+        dict.extend(text(&format!("{prefix}{name}")));
+        dict.extend([global("torch._utils", "_rebuild_tensor_v2"), tuple(&arguments), vec![b'R']].concat());
+        storages
+            .push((format!("model/data/{place}"), values.iter().flat_map(|&value| encode(value)).collect()));
+    }
+    dict.push(b'u');
+    for key in wrappers.iter().rev() {
+        // Beside other state of a training run.
+        let other = [text("iteration"), number(7), text("optimizer"), vec![b'}']].concat();
+        dict = [vec![b'}', b'('], other, text(key), dict, vec![b'u']].concat();
+    }
+    let frame = if protocol == 4 { [&[0x95][..], &[0; 8]].concat() } else { Vec::new() };
+    let pickle = [&[0x80, protocol][..], &frame, &dict, b"."].concat();
+    storages.insert(0, ("model/data.pkl".into(), pickle));
+    zip(&storages)
+}
+
+/// Stores files in a zip archive, without checksums, which are not read.
+fn zip(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in files {
+        let sizes = [bytes.len() as u32, bytes.len() as u32].map(u32::to_le_bytes).concat();
+        let head = [&[0; 14][..], &sizes, &(name.len() as u16).to_le_bytes(), &[0; 2]].concat();
+        let start = (archive.len() as u32).to_le_bytes();
+        directory.extend([&b"PK\x01\x02\0\0"[..], &head, &[0; 10], &start, name.as_bytes()].concat());
+        archive.extend([&b"PK\x03\x04"[..], &head, name.as_bytes(), bytes].concat());
+    }
+    let counts = [files.len() as u16; 2].map(u16::to_le_bytes).concat();
+    let places = [directory.len() as u32, archive.len() as u32].map(u32::to_le_bytes).concat();
+    let end = [&b"PK\x05\x06\0\0\0\0"[..], &counts, &places, &[0; 2]].concat();
+    [archive, directory, end].concat()
+}
+
+#[test]
+fn checkpoints_of_other_trainings_are_unwrapped() {
+    let expected = Imported::read(&fixture("tacotron2.pt")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pt");
+    let float: (&str, fn(f32) -> Vec<u8>, f32) = ("FloatStorage", |x| x.to_le_bytes().into(), 0.0);
+    let bfloat: (&str, fn(f32) -> Vec<u8>, f32) =
+        ("BFloat16Storage", |x| half::bf16::from_f32(x).to_le_bytes().into(), 1.0 / 128.0);
+    let half: (&str, fn(f32) -> Vec<u8>, f32) =
+        ("HalfStorage", |x| half::f16::from_f32(x).to_le_bytes().into(), 1.0 / 1024.0);
+    let double: (&str, fn(f32) -> Vec<u8>, f32) =
+        ("DoubleStorage", |x| f64::from(x).to_le_bytes().into(), 0.0);
+    let prefixes = ["", "module.", "model.", "module.model.", "generator.", "tacotron2.", "_orig_mod."];
+    let wrappers: [&[&str]; 7] = [
+        &[],
+        &["state_dict"],
+        &["model"],
+        &["model_state_dict"],
+        &["net"],
+        &["model", "state_dict"],
+        &["checkpoint", "model", "module"],
+    ];
+    let mut count = 0;
+    for prefix in prefixes {
+        for wrappers in wrappers {
+            for (storage, encode, tolerance) in [float, bfloat, half, double] {
+                for protocol in [2, 4] {
+                    let name = format!("{prefix} {wrappers:?} {storage} {protocol}");
+                    fs::write(&path, checkpoint(prefix, wrappers, storage, encode, protocol)).unwrap();
+                    let found = Imported::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    assert_eq!(found.config, expected.config, "{name}");
+                    assert_eq!(found.weights.len(), expected.weights.len(), "{name}");
+                    for (weight, (shape, values)) in &found.weights {
+                        let (expected_shape, expected_values) = &expected.weights[weight];
+                        assert_eq!(shape, expected_shape);
+                        // A value may be the sum of two that are rounded.
+                        let near = |(found, expected): (&f32, &f32)| {
+                            (found - expected).abs() <= tolerance * (2.0 * expected.abs() + 1.0)
+                        };
+                        assert!(values.iter().zip(expected_values).all(near), "{name}: {weight}");
+                    }
+                    count += 1;
+                }
+            }
+        }
+    }
+    println!("{count} checkpoints");
+    let unknown = checkpoint("other_", &[], "FloatStorage", float.1, 2);
+    assert!(code_of(&unknown).unwrap().1.contains("there is no embedding.weight"));
+}
+
 /// Swaps the names of two tensors.
 fn swapped(bytes: &[u8], first: &str, second: &str) -> Vec<u8> {
     let temporary = "?".repeat(first.len());

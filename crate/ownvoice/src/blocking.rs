@@ -129,11 +129,11 @@ impl ExactSizeIterator for SpeechStream<'_> {}
 
 #[warn(missing_docs)]
 impl FineTuner {
-    /// Checks and aligns the clips, and prepares the first iteration.
+    /// Checks and aligns the clips, and prepares the first iteration. Clips that cannot be used are left out, see [`Self::left_out`].
     ///
     /// # Errors
-    /// Fails with the code of the clip that is refused, which [`Error::clip_index`](crate::Error::clip_index) names; with `option-invalid` or
-    /// `precision-unsupported`; and with `clip-too-short` if all clips together are too short.
+    /// Fails with `option-invalid` or `precision-unsupported`. If less than three seconds of speech are left, fails with the code of the first clip that was
+    /// left out, which [`Error::clip_index`](crate::Error::clip_index) names, or with `clip-too-short` if none was.
     pub fn start(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
         block_on(Self::start_async(base, clips, options))
     }

@@ -61,6 +61,8 @@ kinds! {
     TextUnsupported = "text-unsupported",
     /// There are no clips.
     NoClips = "no-clips",
+    /// The clips are of several speakers.
+    SeveralSpeakers = "several-speakers",
     /// The voice file is damaged.
     VoiceCorrupt = "voice-corrupt",
     /// The voice file or checkpoint belongs to another base.
@@ -149,7 +151,7 @@ impl fmt::Display for Measured {
 /// The error of this crate, with a message that a person can act on.
 ///
 /// Programs match on [`kind`](Self::kind) or on the stable [`code`](Self::code).
-/// The message names the clip and the file if there is one; [`clip_index`](Self::clip_index) and [`file`](Self::file) return both as values.
+/// The message names the file, or else the clip, if there is one; [`clip_index`](Self::clip_index) and [`file`](Self::file) return both as values.
 ///
 /// ```
 /// use ownvoice::{Clip, ErrorKind};
@@ -194,6 +196,18 @@ impl Error {
         self.code().starts_with("clip-")
     }
 
+    /// Returns whether the error is about one recording or its text, so that other clips can be used without it.
+    pub(crate) fn is_about_clip(&self) -> bool {
+        self.is_clip()
+            || matches!(
+                self.kind(),
+                ErrorKind::RateUnsupported
+                    | ErrorKind::TextEmpty
+                    | ErrorKind::TextTooLong
+                    | ErrorKind::TextUnsupported
+            )
+    }
+
     /// Returns the index of the clip that the error is about, if several were given.
     pub fn clip_index(&self) -> Option<usize> {
         self.0.clip
@@ -229,7 +243,15 @@ impl Error {
         self
     }
 
-    /// Adds the file that the error is about.
+    /// Adds the text that a clip was compared with, if the two differ.
+    pub(crate) fn comparing(mut self, text: &str) -> Self {
+        if self.kind() == ErrorKind::ClipMismatch {
+            self.0.message += &format!("; the text is {}", quoted(text));
+        }
+        self
+    }
+
+    /// Adds the file that the error is about, which names it better than the index of a clip does.
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.0.file = Some(path.into());
         self
@@ -309,13 +331,17 @@ impl Error {
 
     /// Quotes the beginning of the text.
     pub fn text_unsupported(text: &str) -> Self {
-        let beginning: String = text.chars().take(40).collect();
-        let message = format!("the text contains nothing that can be spoken: {beginning:?}");
+        let message = format!("the text contains nothing that can be spoken: {}", quoted(text));
         Self::new(ErrorKind::TextUnsupported, message)
     }
 
     pub fn no_clips() -> Self {
         Self::new(ErrorKind::NoClips, "there are no recordings to train on")
+    }
+
+    /// * `evidence`: the names of the speakers, or the clips of one of them
+    pub fn several_speakers(evidence: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::SeveralSpeakers, format!("the clips are of several speakers: {evidence}"))
     }
 
     pub fn voice_corrupt(reason: impl fmt::Display) -> Self {
@@ -437,11 +463,22 @@ impl From<burn_fused::Error> for Error {
     }
 }
 
-/// Returns the prefix of a message: `clip 2: `, and the path of the file.
+/// Returns the prefix of a message: the path of the file if it is known, otherwise the number of the clip, as in `clip 2: `.
 fn context(clip: Option<usize>, file: Option<&Path>) -> String {
-    let clip = clip.map(|index| format!("clip {}: ", index + 1));
-    let file = file.map(|path| format!("{}: ", path.display()));
-    clip.unwrap_or_default() + &file.unwrap_or_default()
+    match (file, clip) {
+        (Some(path), _) => format!("{}: ", path.display()),
+        (None, Some(index)) => format!("clip {}: ", index + 1),
+        (None, None) => String::new(),
+    }
+}
+
+/// Quotes the beginning of a text.
+fn quoted(text: &str) -> String {
+    const MAX_CHARACTERS: usize = 80;
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{:?}..", &text[..end]),
+        None => format!("{text:?}"),
+    }
 }
 
 #[cfg(test)]
@@ -461,11 +498,25 @@ mod tests {
         let error = Error::clip_too_quiet(-61.4, -50.0).in_file("a/b.wav").in_clip(2);
         assert_eq!(
             error.to_string(),
-            "clip 3: a/b.wav: the clip is too quiet: speech at -61 dBFS, at least -50 dBFS is needed; move closer to the microphone"
+            "a/b.wav: the clip is too quiet: speech at -61 dBFS, at least -50 dBFS is needed; move closer to the microphone"
         );
         assert_eq!((error.kind(), error.code()), (ErrorKind::ClipTooQuiet, "clip-too-quiet"));
         assert_eq!((error.clip_index(), error.file()), (Some(2), Some(Path::new("a/b.wav"))));
         assert!(error.is_clip() && !error.is_cancelled());
+        let error = Error::no_clips().in_clip(2);
+        assert_eq!(error.to_string(), "clip 3: there are no recordings to train on");
+    }
+
+    #[test]
+    fn a_mismatch_shows_the_text_that_was_compared() {
+        let error = Error::clip_mismatch("other words").comparing("2.35").in_clip(0);
+        assert_eq!(
+            error.to_string(),
+            "clip 1: the clip and its text differ: other words; the text is \"2.35\""
+        );
+        let long = Error::clip_mismatch("other words").comparing(&"ä".repeat(1000)).to_string();
+        assert!(long.ends_with("ä\"..") && long.chars().count() < 180, "{long}");
+        assert!(!Error::clip_empty().comparing("2.35").to_string().contains("2.35"));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Reads and writes files. Errors name the file, and a file is written completely or not at all.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use crate::{
     Error, Result,
-    audio::{self, Audio},
+    audio::{self, Audio, Note},
 };
 
 /// Reads a file.
@@ -18,30 +18,76 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads a recording. The error names the file.
 pub fn read_audio(path: &Path) -> Result<Audio> {
-    audio::read(&read(path)?).map_err(|error| error.in_file(path))
+    read_audio_with_notes(path).map(|(audio, _)| audio)
 }
 
-/// Writes a temporary file and renames it, so that an interrupted write leaves the old file.
+/// Reads a recording as [`read_audio`] does, and returns what was unusual about the file.
+pub fn read_audio_with_notes(path: &Path) -> Result<(Audio, Vec<Note>)> {
+    audio::read_with_notes(&read(path)?).map_err(|error| error.in_file(path))
+}
+
+/// Writes a temporary file and renames it, so that an interrupted write leaves the old file. A link stays, and a replaced file keeps its permissions. What is no
+/// regular file, such as a pipe or a device, is written to directly.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
-    let partial = partial(path)?;
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    let bytes = bytes.as_ref();
+    if is_special(path) {
+        let written = OpenOptions::new().write(true).open(path).and_then(|mut file| file.write_all(bytes));
+        return written.map_err(Error::io(path));
+    }
+    let target = behind_links(path);
+    let partial = partial(&target)?;
+    let written = File::create(&partial).and_then(|mut file| {
+        // Before the content, which others must not read meanwhile.
+        if let Ok(replaced) = fs::metadata(&target) {
+            file.set_permissions(replaced.permissions())?;
+        }
+        file.write_all(bytes)?;
+        drop(file);
+        fs::rename(&partial, &target)
+    });
     written.map_err(|source| {
         let _ = fs::remove_file(&partial); // The first error is the one to report.
         Error::io(path)(source)
     })
 }
 
-/// Checks that [`write()`] can write here, before work that takes hours. Fails on what is not a regular file, such as a device, which a rename would replace.
+/// Checks that [`write()`] can write a file here, before work that takes hours.
 pub fn check_writable(path: &Path) -> Result<()> {
+    check_room(path, 0)
+}
+
+/// Checks that [`write()`] can write a file of some bytes here: that it is no folder, and that the disk has room.
+pub fn check_room(path: &Path, bytes: usize) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
     }
-    if path.exists() && !path.is_file() {
-        return Err(Error::io(path)(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")));
+    if is_special(path) {
+        return Ok(());
     }
-    let partial = partial(path)?;
-    fs::write(&partial, []).and_then(|()| fs::remove_file(&partial)).map_err(Error::io(path))
+    let partial = partial(&behind_links(path))?;
+    let written = fs::write(&partial, vec![0; bytes]);
+    let removed = fs::remove_file(&partial);
+    written.and(removed).map_err(Error::io(path))
 }
+
+/// Whether something other than a file or a folder is there.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Follows symbolic links, also one to a file that does not exist yet.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    // Links may form a circle, which the write reports.
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
+}
+
+/// The most links that are followed, as by Linux.
+const MAX_LINKS: usize = 40;
 
 /// Creates a folder and checks that files can be written into it.
 pub fn check_folder(folder: &Path) -> Result<()> {
@@ -120,10 +166,58 @@ mod tests {
             assert_eq!(write(&path, "voice").unwrap_err().code(), "io");
         }
         assert_eq!(names(folder.path()), [""; 0]);
-        if cfg!(unix) {
-            assert_eq!(check_writable(Path::new("/dev/null")).unwrap_err().code(), "io");
-        }
         assert!(names(folder.path().parent().unwrap()).iter().all(|name| !name.ends_with(".partial")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("voices")).unwrap();
+        let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
+        for permissions in [0o600, 0o640, 0o666, 0o444] {
+            fs::write(path("voices/me"), "old").unwrap();
+            fs::set_permissions(path("voices/me"), PermissionsExt::from_mode(permissions)).unwrap();
+            write(&path("voices/me"), "new").unwrap();
+            assert_eq!(mode("voices/me"), permissions);
+            fs::remove_file(path("voices/me")).unwrap();
+        }
+        fs::write(path("plain"), "").unwrap();
+        write(&path("voices/me"), "new").unwrap();
+        assert_eq!(mode("voices/me"), mode("plain"), "a new file has the usual permissions");
+
+        symlink("voices/me", path("relative")).unwrap();
+        symlink(path("voices/me"), path("absolute")).unwrap();
+        symlink("relative", path("of a link")).unwrap();
+        symlink("voices/new", path("to nothing")).unwrap();
+        for (link, file) in [
+            ("relative", "voices/me"),
+            ("absolute", "voices/me"),
+            ("of a link", "voices/me"),
+            ("to nothing", "voices/new"),
+        ] {
+            check_writable(&path(link)).unwrap();
+            write(&path(link), link).unwrap();
+            assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink(), "{link}");
+            assert_eq!(fs::read_to_string(path(file)).unwrap(), link);
+        }
+        assert_eq!(names(&path("voices")), ["me", "new"]);
+        symlink("circle", path("circle")).unwrap();
+        assert!(write(&path("circle"), "x").is_err() || fs::metadata(path("circle")).is_ok());
+        symlink("missing/voice", path("nowhere")).unwrap();
+        assert_eq!(check_writable(&path("nowhere")).unwrap_err().code(), "io");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_are_written_to_and_a_full_disk_is_an_error() {
+        check_writable(Path::new("/dev/null")).unwrap();
+        write(Path::new("/dev/null"), "x").unwrap();
+        assert!(fs::metadata("/dev/null").is_ok_and(|found| !found.is_file()));
+        let error = write(Path::new("/dev/full"), "x").unwrap_err();
+        assert!(error.code() == "io" && error.to_string().starts_with("/dev/full: "), "{error}");
     }
 
     #[test]

@@ -110,7 +110,7 @@ pub use burn_fused::Precision;
 
 #[doc(inline)]
 pub use audio::{
-    Audio,
+    Audio, Note,
     level::{ClipReport, Edge},
     mel::Mel,
 };

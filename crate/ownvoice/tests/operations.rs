@@ -33,8 +33,16 @@ struct Vocoded {
 }
 
 impl Vocoded {
-    const CONFIG: VocoderConfig =
-        VocoderConfig { mels: 80, width: 12, layers: 2, kernel: 5, bins: 9, mel_mean: 0.0, mel_scale: 1.0 };
+    const CONFIG: VocoderConfig = VocoderConfig {
+        mels: 80,
+        width: 12,
+        layers: 2,
+        kernel: 5,
+        sample_rate_hz: 16_000,
+        bins: 9,
+        mel_mean: 0.0,
+        mel_scale: 1.0,
+    };
 }
 
 impl Stepped for Vocoded {

@@ -1,4 +1,5 @@
-//! Compares texts that are hard to read aloud with their readings in `data/readings.tsv`, by phones without stress.
+//! Compares texts with their readings by phones without stress: those of `data/readings.tsv`, which are hard to read aloud, and those of
+//! `data/everyday.tsv`, which are everyday ones of many kinds.
 
 use std::{
     thread,
@@ -12,6 +13,7 @@ use ownvoice::text::{
 use ownvoice_testing::pieces::PIECES;
 
 const READINGS: &str = include_str!("data/readings.tsv");
+const EVERYDAY: &str = include_str!("data/everyday.tsv");
 /// A word before each reading, so that "A" at its start is the letter and not an article.
 const CARRIER: &str = "so";
 
@@ -56,6 +58,21 @@ fn readings(line: &str) -> Vec<String> {
     alternatives.flat_map(expand).collect()
 }
 
+/// Returns whether a text with escaped line breaks is read as expected, and how it is normalised. `split` tells whether the ends of sentences count.
+fn compare(phonemizer: &Phonemizer, text: &str, expected: &str, split: bool) -> (bool, String) {
+    let text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t");
+    let sentences = sentences(&text);
+    let normal: Vec<String> =
+        sentences.iter().map(|sentence| ownvoice::text::normalize(sentence).unwrap_or_default()).collect();
+    let read: Phones = sentences.iter().map(|sentence| phones(phonemizer, sentence)).collect();
+    let joined = vec![read.concat()];
+    let holds = readings(expected).iter().any(|reading| {
+        let read = if split || reading.contains(" / ") { &read } else { &joined };
+        phones_of_reading(phonemizer, reading) == *read
+    });
+    (holds, normal.join(" / "))
+}
+
 #[test]
 fn alternatives_are_expanded() {
     assert_eq!(readings("a (b|) c|d (e|f) (g|h)"), ["a b c", "a  c", "d e g", "d e h", "d f g", "d f h"]);
@@ -76,19 +93,8 @@ fn hard_texts_are_read_correctly() {
             [category, text, expected, said] => (category, text, expected, Some(said)),
             _ => panic!("expected three or four columns: {line}"),
         };
-        let text = text.replace("\\n", "\n").replace("\\t", "\t");
-        let mut read: Phones =
-            sentences(&text).iter().map(|sentence| phones(&phonemizer, sentence)).collect();
-        if !expected.contains(" / ") && category != "sentences" {
-            read = vec![read.concat()];
-        }
-        let holds = readings(expected).iter().any(|reading| phones_of_reading(&phonemizer, reading) == read);
+        let (holds, normal) = compare(&phonemizer, text, expected, category == "sentences");
         right += usize::from(holds);
-        let normal: Vec<String> = sentences(&text)
-            .iter()
-            .map(|sentence| ownvoice::text::normalize(sentence).unwrap_or_default())
-            .collect();
-        let normal = normal.join(" / ");
         match said_instead {
             None if holds => {}
             None => {
@@ -114,6 +120,36 @@ fn hard_texts_are_read_correctly() {
         unexpected.join("\n")
     );
     assert!(share >= MIN_SHARE, "only {:.1} % are read correctly", 100.0 * share);
+}
+
+/// The share of everyday texts that must be read correctly, also of those that the normaliser was not developed with.
+const MIN_EVERYDAY: f64 = 0.97;
+
+#[test]
+fn everyday_texts_are_read_correctly() {
+    let phonemizer = Phonemizer::embedded();
+    for half in ["seen", "unseen"] {
+        let lines: Vec<Vec<&str>> = EVERYDAY.lines().map(|line| line.split('\t').collect()).collect();
+        let lines: Vec<_> = lines.iter().filter(|columns| columns[0] == half).collect();
+        let wrong: Vec<String> = lines
+            .iter()
+            .filter_map(|columns| {
+                let [_, kind, text, expected] = columns[..] else {
+                    panic!("expected four columns: {columns:?}")
+                };
+                let (holds, normal) = compare(&phonemizer, text, expected, false);
+                (!holds).then(|| format!("{kind}: {text}\n  expected {expected}\n  read     {normal}"))
+            })
+            .collect();
+        let right = lines.len() - wrong.len();
+        println!("{right} of {} {half} everyday texts are read correctly", lines.len());
+        assert!(
+            right as f64 >= MIN_EVERYDAY * lines.len() as f64,
+            "only {right} of {} {half} everyday texts are read correctly:\n{}",
+            lines.len(),
+            wrong.join("\n")
+        );
+    }
 }
 
 /// The length of a repeated text in bytes.

@@ -85,7 +85,7 @@ fn the_spectral_transport_brings_a_clone_closer_to_its_speaker_and_is_saved() {
     let text = "Both judges gave the younger of the two boys five points.";
     let said = |voice: &Voice| say(voice, text, &SpeakOptions::default()).unwrap();
     let mut recorded = SpectralStats::default();
-    let (aligned, _) = block_on(align_clips(&base, &clips)).unwrap();
+    let aligned = block_on(align_clips(&base, &clips)).unwrap().clips;
     aligned.iter().for_each(|clip| recorded.add(&clip.spectrogram(base.config().mels), &clip.phones()));
     let distance = |speech: Speech| {
         let mut said = SpectralStats::default();

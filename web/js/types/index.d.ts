@@ -5,9 +5,9 @@ import { Storage } from "./storage.js";
 import { Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
-export type Audio = import("./clip.js").Audio;
-export type Clip = import("./clip.js").Clip;
-export type Recording = import("./clip.js").Recording;
+export type Audio = import("./options.js").Audio;
+export type Clip = import("./options.js").Clip;
+export type Recording = import("./options.js").Recording;
 export type Device = import("./device.js").Device;
 export type SelfTest = import("./device.js").SelfTest;
 export type CloneOptions = import("./options.js").CloneOptions;
@@ -17,19 +17,21 @@ export type Prompt = import("./options.js").Prompt;
 export type ResumeOptions = import("./options.js").ResumeOptions;
 export type TrainingControls = import("./options.js").TrainingControls;
 export type TrainingOptions = import("./options.js").TrainingOptions;
-export type Aligning = import("./progress.js").Aligning;
-export type CloneProgress = import("./progress.js").CloneProgress;
-export type FetchingBase = import("./progress.js").FetchingBase;
-export type FetchingProgram = import("./progress.js").FetchingProgram;
-export type Finishing = import("./progress.js").Finishing;
-export type LoadProgress = import("./progress.js").LoadProgress;
-export type NotStored = import("./progress.js").NotStored;
-export type Picture = import("./progress.js").Picture;
-export type PictureTaken = import("./progress.js").PictureTaken;
-export type Preview = import("./progress.js").Preview;
-export type Starting = import("./progress.js").Starting;
-export type TrainingStep = import("./progress.js").TrainingStep;
-export type Recovery = import("./recovery.js").Recovery;
+export type Aligning = import("./reports.js").Aligning;
+export type CloneProgress = import("./reports.js").CloneProgress;
+export type FetchingBase = import("./reports.js").FetchingBase;
+export type FetchingProgram = import("./reports.js").FetchingProgram;
+export type Finishing = import("./reports.js").Finishing;
+export type LoadProgress = import("./reports.js").LoadProgress;
+export type LeftOut = import("./reports.js").LeftOut;
+export type NotStored = import("./reports.js").NotStored;
+export type Picture = import("./reports.js").Picture;
+export type PictureTaken = import("./reports.js").PictureTaken;
+export type Preview = import("./reports.js").Preview;
+export type Recovery = import("./reports.js").Recovery;
+export type Starting = import("./reports.js").Starting;
+export type TrainingStep = import("./reports.js").TrainingStep;
+export type ClipNote = import("./reports.js").ClipNote;
 export type ClipReport = import("./reports.js").ClipReport;
 export type DeviceMemory = import("./reports.js").DeviceMemory;
 export type PrecisionMetrics = import("./reports.js").PrecisionMetrics;
@@ -188,6 +190,16 @@ export declare class Studio {
     readWav(blob: Blob, { signal }?: {
         signal?: AbortSignal;
     }): Promise<Audio>;
+    /**
+     * Loads another base beside this one, in a worker of its own: one that `storage.keepBase` has kept. Fails with `base-missing` where it is not.
+     *
+     * @param {string} hash
+     * @param {{ signal?: AbortSignal }} [options]
+     * @returns {Promise<Studio>}
+     */
+    openBase(hash: string, { signal }?: {
+        signal?: AbortSignal;
+    }): Promise<Studio>;
     /** Ends the worker and frees everything. */
     close(): void;
 }

@@ -1,4 +1,4 @@
-import type { Audio } from "./clip.js";
+import type { Audio } from "./options.js";
 /** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export declare class Microphone {
     #private;
@@ -17,8 +17,8 @@ export declare class Microphone {
     get isOpen(): boolean;
     /** Starts a recording. */
     record(): void;
-    /** Ends the recording and returns it; the microphone stays open. @returns {Audio} */
-    stop(): Audio;
+    /** Ends the recording and returns it, with all sound until this call; the microphone stays open. @returns {Promise<Audio>} */
+    stop(): Promise<Audio>;
     /** Releases the microphone. */
     close(): void;
     /** Releases the microphone and the browser's audio thread, for good. `studio.close` calls it. */

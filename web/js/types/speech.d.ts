@@ -170,3 +170,8 @@ export declare class Speech {
     /** Returns a WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
     toBlob(): Blob;
 }
+/** Returns the marks of synthetic speech. @param {string} voice Id of the voice; empty for one in training. */
+export declare const originOf: (voice: string) => {
+    ISFT: string;
+    ICMT: string;
+};

@@ -1,4 +1,4 @@
-import type { Recording } from "./clip.js";
+import type { Clip, Recording } from "./options.js";
 /**
  * Space in use.
  */
@@ -62,6 +62,34 @@ export declare class Storage {
     remove(id: string): Promise<void>;
     /** Returns the stored part of the last training. @returns {Promise<StoredTraining>} */
     training(): Promise<StoredTraining>;
+    /** Returns the clips of the stored training, with which `studio.resume` would continue. @returns {Promise<Clip[]>} */
+    trainingClips(): Promise<Clip[]>;
+    /** Resolves once no training is running, in any tab. @param {{ signal?: AbortSignal }} [options] @returns {Promise<void>} */
+    trainingEnded({ signal }?: {
+        signal?: AbortSignal;
+    }): Promise<void>;
+    /** Deletes a finished voice of a training. @param {string} id Its `info.id`. @returns {Promise<void>} */
+    removeVoice(id: string): Promise<void>;
+    /**
+     * Stores a value of the page's own beside the recordings, for example a voice with its name.
+     *
+     * @param {string} key
+     * @param {unknown} value Plain values, `Uint8Array` and `Float32Array`.
+     * @returns {Promise<void>}
+     */
+    keep(key: string, value: unknown): Promise<void>;
+    /** Returns a value that `keep` has stored; undefined where there is none. @param {string} key @returns {Promise<any>} */
+    kept(key: string): Promise<any>;
+    /** Returns the keys of these values, in order. @returns {Promise<string[]>} */
+    keptKeys(): Promise<string[]>;
+    /** Deletes such a value. @param {string} key @returns {Promise<void>} */
+    removeKept(key: string): Promise<void>;
+    /** Keeps the loaded base, so that `studio.openBase` still opens its voices when a newer one has replaced it. @returns {Promise<void>} */
+    keepBase(): Promise<void>;
+    /** Returns the hashes of the bases that are kept. @returns {Promise<string[]>} */
+    keptBases(): Promise<string[]>;
+    /** No longer keeps a base. @param {string} hash @returns {Promise<void>} */
+    removeBase(hash: string): Promise<void>;
     /** Returns the space in use. @returns {Promise<Usage>} */
     usage(): Promise<Usage>;
     /** Asks the browser not to evict the data; some ask the visitor. @returns {Promise<boolean>} Whether it promised. */

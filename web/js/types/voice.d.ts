@@ -1,5 +1,5 @@
 import { Speech } from "./speech.js";
-import type { Clip } from "./clip.js";
+import type { Clip } from "./options.js";
 import type { Cancellable, SayOptions, Similarity, StreamOptions, VoiceInfo, Watched } from "./speech.js";
 /**
  * A voice, which the worker holds.

@@ -14,9 +14,9 @@ export type Origin = {
 /**
  * Returns a 16-bit WAV file.
  *
- * @param {Float32Array} samples Mono, from -1 to 1.
+ * @param {Float32Array | Blob} samples Mono, from -1 to 1; or those that `pcm` has converted, one after the other.
  * @param {number} sampleRate Hz
  * @param {Origin} [origin]
  * @returns {Blob}
  */
-export declare function wavBlob(samples: Float32Array, sampleRate: number, origin?: Origin): Blob;
+export declare function wavBlob(samples: Float32Array | Blob, sampleRate: number, origin?: Origin): Blob;

@@ -2,6 +2,7 @@
 
 use super::{BENCH, Figures, README};
 use crate::shell::{files, read_text, root};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -156,12 +157,26 @@ fn the_tables_of_readme_are_up_to_date() {
 
 #[test]
 fn marked_tables_are_replaced() {
-    let old = "before\n<!-- figures:begin people -->\n| .935 |\n<!-- figures:end -->\nafter\n";
+    let old = "before\n<!-- figures:begin page -->\n| .935 |\n<!-- figures:end -->\nafter\n";
     let new = Figures::load().unwrap().fill(old).unwrap();
-    assert!(new.starts_with("before\n<!-- figures:begin people -->\n| a minute"), "{new}");
+    assert!(new.starts_with("before\n<!-- figures:begin page -->\n| headless"), "{new}");
     assert!(new.ends_with("|\n<!-- figures:end -->\nafter\n"), "{new}");
     assert!(!new.contains("| .935 |"));
     assert!(Figures::load().unwrap().fill("<!-- figures:begin nothing -->\n<!-- figures:end -->").is_err());
+}
+
+#[test]
+fn clones_have_a_column_each_and_a_cell_may_lack_figures() {
+    let figures = |similarity: f64| json!({ "similarity": similarity, "p808": 3.0 });
+    let speaker = json!({ "base": figures(0.5), "clone": figures(0.9), "recordings": figures(0.95) });
+    let manifest = json!({ "quality": { "external": { "confirm": { "ann": speaker, "mean": speaker } } } });
+    let figures = Figures { manifest, bench: Value::Null };
+    let table = figures.table("confirm").unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "| a minute of speech at most | ann | mean |");
+    assert!(lines[2].ends_with("| 0.50, 0.90, 0.95 | 0.50, 0.90, 0.95 |"), "{}", lines[2]);
+    assert!(lines.iter().any(|line| line.starts_with("| words") && line.ends_with("|  |  |")), "{table}");
+    assert!(figures.table("engines").unwrap().starts_with("This base has not been measured"));
 }
 
 #[test]

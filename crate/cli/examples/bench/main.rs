@@ -21,7 +21,10 @@ use lips::{lip_rows, lip_training_rows};
 use op_by_op::OpByOp;
 use ownvoice::{
     Error, Result,
-    audio::{Audio, mel::Mel},
+    audio::{
+        Audio,
+        mel::{Mel, MelConfig},
+    },
     check::step_dump::{Side, StepConfig, sample_features},
     clone::{
         FineTuner,
@@ -75,6 +78,10 @@ impl Vocoder for Silent {
         "silent"
     }
 
+    fn sample_rate_hz(&self) -> u32 {
+        MelConfig::speech_16k().sample_rate_hz
+    }
+
     fn vocode(&self, _mel: &Mel) -> Vec<f32> {
         Vec::new()
     }
@@ -90,10 +97,7 @@ fn main() -> Result<()> {
     let base = Base::open(&arguments.base, &device)?;
     let (device_name, precision) = (arguments.device.device, arguments.precision.precision);
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
-    let clip = Clip {
-        audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz },
-        text: TEXT.into(),
-    };
+    let clip = Clip { audio: Audio { samples, sample_rate_hz: base.sample_rate_hz() }, text: TEXT.into() };
     let trained = train(&base, &[clip], arguments.iterations, precision)?;
     let memory_mb = peak_memory_mb();
     let gemm_s = gemms(base.config(), &device, precision, |a, b| matmul(a, b, precision));
@@ -167,7 +171,7 @@ fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     let begun = Instant::now();
     let samples = base.vocoder.vocode(&speech.mel);
     let vocoder_seconds = begun.elapsed().as_secs_f64();
-    Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(speech.sample_rate_hz), samples))
+    Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(base.sample_rate_hz()), samples))
 }
 
 /// The measurements of a fine-tuning.

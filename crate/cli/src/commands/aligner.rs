@@ -176,7 +176,8 @@ pub fn verify_aligner(arguments: &VerifyArguments, console: &Console) -> Result<
     let config = MelConfig::speech_16k();
     let (extractor, phonemizer) = (MelExtractor::new(config.clone()), Phonemizer::embedded());
     let mut speakers: BTreeMap<String, Vec<Item>> = BTreeMap::new();
-    for recording in layouts::load(&arguments.corpus)?.filter(|recording| recording.phones.is_some()) {
+    for recording in layouts::load(&arguments.corpus, console)?.filter(|recording| recording.phones.is_some())
+    {
         if let Some(item) = item(&recording, &extractor, &config, &phonemizer)? {
             speakers.entry(recording.speaker).or_default().push(item);
         }

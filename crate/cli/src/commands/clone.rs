@@ -1,6 +1,6 @@
 //! `ownvoice clone`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -10,11 +10,14 @@ use super::{
     device::{DeviceArguments, PlanArguments},
     output::{self, Made},
 };
-use crate::fine_tune::{fine_tune, read_clips};
+use crate::{
+    evaluate::measure::speaker_verifier,
+    fine_tune::{Recorded, fine_tune, read_clips},
+    speaker_encoder::several::{Groups, MAX_SIMILARITY_OF_SPEAKERS, groups},
+};
 use ownvoice::{
-    Result,
+    Clip, Error, Result,
     clone::options::{AdvancedCloneOptions, CloneOptions},
-    files,
     model::pitch::Intonation,
     report::Report,
     voice::Base,
@@ -29,7 +32,7 @@ pub struct CloneArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Folder of recordings in any common format, with `metadata.csv` of `id|text` and `wavs/id.wav`, or one recording with its text beside it as `.txt`
+    /// Folder of recordings in any common format, with `metadata.csv` of `id|text` and `wavs/id.wav` or with texts beside them as `.txt`, or one recording with its text beside it
     #[arg(long)]
     clips: PathBuf,
     /// Voice file to write
@@ -60,12 +63,18 @@ pub struct CloneArguments {
     /// The weight is halved for twice as much speech, and multiplied by four for a voice twice as far from the base, up to 2.5 times.
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
+    /// Accept clips of several speakers, whose voices are blended
+    #[arg(long)]
+    several_speakers: bool,
 }
 
 pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Voice, console)?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
-    let clips = read_clips(&arguments.clips, arguments.seconds)?;
+    let Recorded { clips, files, mut left_out } = read_clips(&arguments.clips, arguments.seconds, console)?;
+    if !arguments.several_speakers {
+        refuse_several_speakers(&arguments.base, &base, &clips, &files)?;
+    }
     let plan = arguments.plan.get()?;
     let options = CloneOptions {
         iterations: arguments.iterations,
@@ -81,9 +90,11 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         ..CloneOptions::default()
     };
     console.note(&format!("aligning {} clips", clips.len()));
-    let voice = fine_tune(&base, &clips, options, console)?;
+    let tuned = fine_tune(&base, &clips, &files, options, console)?;
+    let voice = tuned.voice;
+    left_out.extend(tuned.left_out);
     let bytes = voice.save()?;
-    files::write(&arguments.out, &bytes)?;
+    output::write(&arguments.out, &bytes)?;
     let mut text = format!(
         "{}: {:.1} MB, duration scale {:.2}",
         arguments.out.display(),
@@ -97,7 +108,11 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     let json = json!({
         "path": arguments.out,
         "bytes": bytes.len(),
-        "clips": clips.len(),
+        "clips": tuned.clips,
+        "left_out": left_out
+            .iter()
+            .map(|error| json!({"file": error.file(), "code": error.code(), "message": error.to_string()}))
+            .collect::<Vec<_>>(),
         "seconds": info.seconds,
         "iterations": info.iterations,
         "held_out_loss": info.held_out_loss,
@@ -108,4 +123,20 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     });
     console.result(&json, text);
     Ok(())
+}
+
+/// Fails with `several-speakers` if the base has a speaker encoder and it hears two speakers in the clips.
+fn refuse_several_speakers(folder: &Path, base: &Base, clips: &[Clip], files: &[PathBuf]) -> Result<()> {
+    let Some(verifier) = speaker_verifier(folder, &base.manifest)? else { return Ok(()) };
+    let Some(Groups { similarity, smaller }) = groups(&verifier, clips)? else { return Ok(()) };
+    if similarity >= MAX_SIMILARITY_OF_SPEAKERS {
+        return Ok(());
+    }
+    let names = smaller.iter().take(3).map(|&index| files[index].display().to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    Err(Error::several_speakers(format!(
+        "{} of {} sound like another person (cosine {similarity:.2}), such as {names}; remove them, or give --several-speakers to blend the voices",
+        smaller.len(),
+        clips.len()
+    )))
 }

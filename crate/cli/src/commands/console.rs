@@ -3,7 +3,10 @@
 use std::{
     fmt::Display,
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,6 +24,8 @@ pub struct Console {
     quiet: bool,
     /// The progress bar, which indicatif draws only on a terminal.
     bar: Mutex<Option<ProgressBar>>,
+    /// Whether standard output is the file that is made, so that results are printed to standard error.
+    is_output: AtomicBool,
 }
 
 impl Console {
@@ -29,17 +34,29 @@ impl Console {
     /// * `json`:  prints results as JSON, one per line
     /// * `quiet`: prints no notes, no progress, and no results as text
     pub fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, bar: Mutex::new(None) }
+        Self { json, quiet, bar: Mutex::new(None), is_output: AtomicBool::new(false) }
     }
 
     /// Prints a result as a line of JSON or as text.
     pub fn result(&self, json: &impl Serialize, text: impl Display) {
         self.clear();
         if self.json {
-            println!("{}", serde_json::to_string(json).expect("plain data"));
+            self.print(serde_json::to_string(json).expect("plain data"));
         } else if !self.quiet {
-            println!("{text}");
+            self.print(text);
         }
+    }
+
+    fn print(&self, line: impl Display) {
+        match self.is_output.load(Ordering::Relaxed) {
+            true => eprintln!("{line}"),
+            false => println!("{line}"),
+        }
+    }
+
+    /// Keeps standard output for the file that a verb makes.
+    pub fn keep_standard_output(&self) {
+        self.is_output.store(true, Ordering::Relaxed);
     }
 
     /// Prints a heading, such as that of a table, if results are printed as text.

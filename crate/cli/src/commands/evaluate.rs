@@ -14,7 +14,7 @@ use crate::{
         faults::Fault, measure::speaker_verifier, measured::Measured, report::Evaluation,
         sentences::HARD_SENTENCES, wavs::write_wavs,
     },
-    fine_tune::read_clips,
+    fine_tune::{Recorded, named, read_clips},
 };
 use ownvoice::{
     Result,
@@ -56,9 +56,10 @@ pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> 
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = folder::voice(&base, arguments.voice.as_deref())?;
-    let clips = read_clips(&arguments.reference, None)?;
+    let Recorded { clips, files, .. } = read_clips(&arguments.reference, None, console)?;
     let evaluation =
-        pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))?;
+        pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))
+            .map_err(|error| named(error, &files))?;
     let (clone, unadapted) = (measure(&evaluation, &voice)?, measure(&evaluation, &Voice::unadapted(&base))?);
     let mut figures = pollster::block_on(evaluation.figures(&clone, &unadapted))?;
     let mut faulty = Vec::new();

@@ -9,26 +9,34 @@ use super::{
     device::DeviceArguments,
     output::{self, Made},
 };
-use crate::evaluate::measure::MeasureConfig;
+use crate::evaluate::measure::{MeasureConfig, SENTENCES};
 use ownvoice::Result;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  ownvoice measure --corpus work/corpus
-  ownvoice measure --people people --wavs wavs")]
+  ownvoice measure --corpus teacher people --wavs wavs --evaluators tests/evaluators
+  ownvoice measure --corpus teacher --only kokoro-bf_emma --sentences 8")]
 pub struct MeasureArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Corpus folder of speech engines with the held-out voices
-    #[arg(long, required_unless_present = "people")]
-    corpus: Option<PathBuf>,
-    /// Corpus folder of people, as `corpus --people` makes it
-    #[arg(long)]
-    people: Option<PathBuf>,
+    /// Corpus folders; the speakers in held-out/ of each are cloned
+    #[arg(long, required = true, num_args = 1.., value_name = "DIR")]
+    corpus: Vec<PathBuf>,
+    /// Held-out speakers to clone [default: all]
+    #[arg(long, num_args = 1.., value_name = "NAME")]
+    only: Vec<String>,
+    /// Number of sentences to speak
+    ///
+    /// They are taken from the end of each speaker's folder, because clones are trained on its start.
+    #[arg(long, default_value_t = SENTENCES)]
+    sentences: usize,
     /// Folder for the compared speech as WAV files by speaker, for external evaluators
     #[arg(long)]
     wavs: Option<PathBuf>,
+    /// Run the external evaluators in this folder, `tests/evaluators` of the repository, and install them if necessary
+    #[arg(long, requires = "wavs", value_name = "DIR")]
+    evaluators: Option<PathBuf>,
     /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -37,13 +45,15 @@ pub struct MeasureArguments {
 }
 
 pub fn measure(arguments: &MeasureArguments, console: &Console) -> Result<()> {
-    let MeasureArguments { base, corpus, people, wavs, seed, device } = arguments;
+    let MeasureArguments { base, corpus, only, sentences, wavs, evaluators, seed, device } = arguments;
     wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let config = MeasureConfig {
         base: base.clone(),
-        corpus: corpus.clone(),
-        people: people.clone(),
+        corpora: corpus.clone(),
+        speakers: only.clone(),
+        sentences: *sentences,
         wavs: wavs.clone(),
+        evaluators: evaluators.clone(),
         seed: *seed,
         device: device.open()?,
     };

@@ -3,11 +3,12 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, IsTerminal, Read, Write},
     path::Path,
 };
 
 use super::console::Console;
+use crate::corpus::layouts::EXTENSIONS;
 use ownvoice::{
     Error, Result, files,
     report::Report,
@@ -60,6 +61,22 @@ impl Made {
         matches!(self, Voice | Weights | Wav | Png)
     }
 
+    /// Returns the extensions of such files. Others that are no format's are accepted too.
+    fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Voice => &["ownvoice"],
+            Weights => &["safetensors"],
+            Wav => &["wav", "wave"],
+            Png => &["png"],
+            _ => &[],
+        }
+    }
+
+    /// Returns the size of a file for which there must be room, in bytes: a voice takes 3 MB.
+    fn room(self) -> usize {
+        if self == Voice { 8 << 20 } else { 0 }
+    }
+
     /// Returns the kind of a file from its first bytes.
     fn of_file(beginning: &[u8]) -> Option<Self> {
         let holds = |words: &[u8]| beginning.windows(words.len()).any(|window| window == words);
@@ -93,11 +110,75 @@ impl Made {
     }
 }
 
+/// The extensions of pictures of other formats.
+const PICTURES: [&str; 9] = ["jpg", "jpeg", "gif", "bmp", "webp", "svg", "pdf", "tif", "tiff"];
+
+/// Returns the extension of a path if it is that of another format.
+fn foreign_extension(path: &Path, made: Made) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_lowercase();
+    let known = |made: Made| made.extensions().contains(&extension.as_str());
+    let is_format = [Voice, Weights, Wav, Png].into_iter().any(known)
+        || EXTENSIONS.contains(&extension.as_str())
+        || PICTURES.contains(&extension.as_str());
+    (is_format && !known(made)).then_some(extension)
+}
+
+/// Whether a path is standard output. A file of that name is `./-`.
+fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new("/dev/stdout")
+}
+
+/// Writes the file that a verb makes. What took long to make is kept in the folder of temporary files if it cannot be written, which the error says.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = match is_standard_output(path) {
+        true => {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush()).map_err(Error::io(path))
+        }
+        false => files::write(path, bytes),
+    };
+    written.map_err(|error| {
+        let kept = tempfile::Builder::new()
+            .prefix("ownvoice-")
+            .suffix(
+                &path.extension().map(|extension| format!(".{}", extension.display())).unwrap_or_default(),
+            )
+            .tempfile()
+            .and_then(|mut file| {
+                file.write_all(bytes).and_then(|()| file.keep().map_err(|error| error.error))
+            });
+        match kept {
+            Ok((_, kept)) => Error::io(path)(io::Error::other(format!(
+                "{}; it was written to {} instead",
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string),
+                kept.display()
+            ))),
+            Err(_) => error,
+        }
+    })
+}
+
 /// Checks that a verb can write to `path` and may replace what is there, and reports a replacement as a note.
 ///
 /// # Errors
-/// Fails with `io` if the path cannot be written, and with `option-invalid` if it has content of another kind.
+/// Fails with `io` if the path cannot be written, and with `option-invalid` if it has content or an extension of another kind.
 pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
+    if is_standard_output(path) {
+        if !matches!(made, Voice | Wav | Png) {
+            return Err(Error::option_invalid(format!(
+                "{} cannot be written to standard output; choose a path",
+                made.name()
+            )));
+        }
+        if io::stdout().is_terminal() {
+            return Err(Error::option_invalid(format!(
+                "{} is not for a terminal; redirect standard output to a file or a program",
+                made.name()
+            )));
+        }
+        console.keep_standard_output();
+        return Ok(());
+    }
     let refused = |found: &str| {
         Err(Error::option_invalid(format!(
             "{} holds {found}, and {} would replace it; move it away or choose another path",
@@ -109,7 +190,7 @@ pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
     let parent = path.parent().filter(|folder| made == Weights && !folder.as_os_str().is_empty());
     parent.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
     let found = if made.is_file() {
-        files::check_writable(path)?;
+        files::check_room(path, made.room())?;
         let beginning = beginning(path).map_err(Error::io(path))?;
         match Made::of_file(&beginning) {
             None if !beginning.is_empty() => return refused("something else"),
@@ -126,12 +207,23 @@ pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
         Some(found) if made != Files => return refused(found.name()),
         _ => {}
     }
-    Ok(())
+    match foreign_extension(path, made) {
+        Some(extension) if made.is_file() => Err(Error::option_invalid(format!(
+            "{}: {} is made, and no {extension} file; choose a name that ends in .{}",
+            path.display(),
+            made.name(),
+            made.extensions()[0]
+        ))),
+        _ => Ok(()),
+    }
 }
 
-/// Returns the first bytes of a file, or none if there is no file.
+/// Returns the first bytes of a file, or none if there is no file. A pipe or a device has no content to replace.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(bytes);
+    }
     match File::open(path) {
         Ok(file) => file.take(BEGINNING).read_to_end(&mut bytes).map(|_| bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(bytes),
@@ -177,6 +269,33 @@ mod tests {
         check(&path, Wav, &quiet()).unwrap();
         fs::remove_file(&path).unwrap();
         check(&path, Wav, &quiet()).unwrap();
+    }
+
+    #[test]
+    fn an_extension_of_another_format_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = |name: &str, made| {
+            check(&folder.path().join(name), made, &quiet()).err().map(|error| error.code())
+        };
+        for (made, good) in [
+            (Wav, ["a.wav", "a.WAV", "a.wave", "a", "a.v1", "a.tmp"]),
+            (Png, ["a.png", "a.PNG", "a", "a.out", "a.v1", "a.tmp"]),
+            (Voice, ["a.ownvoice", "a.OWNVOICE", "a", "a.voice", "a.v1", "a.mine"]),
+            (Weights, ["a.safetensors", "a", "a.bin", "a.out", "a.v1", "a.tmp"]),
+        ] {
+            good.iter().for_each(|name| assert_eq!(code(name, made), None, "{name}"));
+        }
+        for name in ["a.mp3", "a.MP3", "a.flac", "a.ogg", "a.m4a", "a.aif", "a.jpg", "a.safetensors"] {
+            for made in [Wav, Voice, Png] {
+                assert_eq!(code(name, made), Some("option-invalid"), "{name}");
+            }
+        }
+        for (name, made) in
+            [("a.wav", Png), ("a.png", Wav), ("a.wav", Voice), ("a.ownvoice", Wav), ("a.jpeg", Png)]
+        {
+            assert_eq!(code(name, made), Some("option-invalid"), "{name}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the check leaves nothing");
     }
 
     #[test]

@@ -9,31 +9,34 @@ use super::{
     device::DeviceArguments,
     output::{self, Made},
 };
-use crate::{corpus::MakeOptions, learn::hyperparameters::Hyperparameters, pretrain::recipe::RecipeConfig};
+use crate::{learn::hyperparameters::Hyperparameters, pretrain::recipe::RecipeConfig};
 use ownvoice::Result;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  ownvoice recipe --work work
-  ownvoice recipe --work work --people people --hours 2 --out models/mine")]
+  ownvoice recipe --work work --teacher kokoro-js/voices
+  ownvoice recipe --work work --teacher kokoro-js/voices --evaluators tests/evaluators --out models/mine")]
 pub struct RecipeArguments {
     /// Folder for the base voice
     #[arg(long, default_value = "models/base")]
     out: PathBuf,
-    /// Folder for corpus, features and checkpoints, some gigabytes, from which an interrupted recipe is resumed
+    /// Folder for corpora, features and checkpoints, some gigabytes, from which an interrupted recipe is resumed
     #[arg(long)]
     work: PathBuf,
+    /// Voices of the npm package kokoro-js, of which `corpus --teacher` makes a corpus
+    #[arg(long, value_name = "VOICES")]
+    teacher: PathBuf,
     /// Hours of speech
-    #[arg(long, default_value_t = MakeOptions::default().hours)]
+    #[arg(long, default_value_t = 12.0)]
     hours: f32,
     /// Number of training steps
     ///
     /// These are the steps of the base; the other parts have fixed numbers of steps.
     #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
-    /// Corpus folder of people, as `corpus --people` makes it; the base is trained on some of them and measured on the others
-    #[arg(long)]
-    people: Option<PathBuf>,
+    /// Run the external evaluators in this folder, `tests/evaluators` of the repository, and install them if necessary
+    #[arg(long, value_name = "DIR")]
+    evaluators: Option<PathBuf>,
     /// Seed of the random numbers; the same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -42,14 +45,15 @@ pub struct RecipeArguments {
 }
 
 pub fn recipe(arguments: &RecipeArguments, console: &Console) -> Result<()> {
-    let RecipeArguments { out, work, hours, steps, people, seed, device } = arguments;
+    let RecipeArguments { out, work, teacher, hours, steps, evaluators, seed, device } = arguments;
     output::check(out, Made::Base, console)?;
     let config = RecipeConfig {
         out: out.clone(),
         work: work.clone(),
+        teacher: teacher.clone(),
         hours: *hours,
         steps: *steps,
-        people: people.clone(),
+        evaluators: evaluators.clone(),
         seed: *seed,
         device: device.open()?,
     };

@@ -67,9 +67,9 @@ pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> R
   ownvoice verify-speakers --corpus work/corpus/held-out
   ownvoice verify-speakers --corpus work/corpus/held-out --encoder encoder.safetensors --json")]
 pub struct VerifyArguments {
-    /// Folder of speakers that the encoder was not trained on
-    #[arg(long)]
-    corpus: PathBuf,
+    /// Folders of speakers that the encoder was not trained on
+    #[arg(long, required = true, num_args = 1..)]
+    corpus: Vec<PathBuf>,
     /// Weights of the encoder
     #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
     encoder: PathBuf,
@@ -78,7 +78,7 @@ pub struct VerifyArguments {
 pub fn verify_speakers(arguments: &VerifyArguments, console: &Console) -> Result<()> {
     let verifier = SpeakerVerifier::load(&files::read(&arguments.encoder)?)?;
     let Verification { speakers, trials, equal_error_rate, same_speaker, other_speakers } =
-        crate::speaker_encoder::from_files::verify(&verifier, &arguments.corpus)?;
+        crate::speaker_encoder::from_files::verify(&verifier, &arguments.corpus, console)?;
     let json = json!({
         "speakers": speakers,
         "pairs": trials,

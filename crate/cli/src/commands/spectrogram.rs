@@ -12,7 +12,6 @@ use crate::corpus::recording::read_speech;
 use ownvoice::{
     Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
-    files,
 };
 
 #[derive(Args)]
@@ -46,7 +45,7 @@ pub fn spectrogram(arguments: &SpectrogramArguments, console: &Console) -> Resul
     let mels = arguments.recordings.iter().map(mel).collect::<Result<Vec<_>>>()?;
     let (width, pixels) = draw(&mels);
     let height = pixels.len() / 3 / width;
-    files::write(&arguments.out, encode(width, height, &pixels))?;
+    output::write(&arguments.out, &encode(width, height, &pixels))?;
     console.result(
         &json!({"path": arguments.out, "width": width, "height": height}),
         format!("{}: {width} by {height} pixels", arguments.out.display()),

@@ -24,7 +24,7 @@ use burn_fused::{ComputePlan, ranks::Ranks};
 use ownvoice::{
     Result,
     audio::{
-        self,
+        self, Audio,
         mel::MelExtractor,
         resample::resample,
         speaker::{SpeakerStats, distance},
@@ -48,9 +48,12 @@ pub struct TrainVocoderArguments {
     /// Base whose spectrograms of the same words are learned from too, because the vocoder will receive such spectrograms
     #[arg(long)]
     base: Option<PathBuf>,
-    /// Initial weights
+    /// Initial weights; those of a vocoder with a lower sample rate are widened
     #[arg(long)]
     from: Option<PathBuf>,
+    /// Smooth the spectrograms at random, as those of a base are
+    #[arg(long)]
+    smoothing: bool,
     /// Folder for checkpoint and loss curve [default: OUT with the ending .run]
     #[arg(long)]
     run: Option<PathBuf>,
@@ -86,8 +89,20 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: 
 }
 
 fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> Result<TrainVocoderConfig> {
-    let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, loader, .. } =
-        arguments;
+    let TrainVocoderArguments {
+        corpus,
+        out,
+        base,
+        from,
+        smoothing,
+        run,
+        steps,
+        rate,
+        seed,
+        resume,
+        loader,
+        ..
+    } = arguments;
     let compute = arguments.plan.over(ComputePlan::for_vocoder)?;
     let hyperparameters = Hyperparameters {
         steps: *steps,
@@ -102,6 +117,7 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
         out: out.clone(),
         base: base.clone(),
         from: from.clone(),
+        smoothing: *smoothing,
         training: RunConfig {
             resume: *resume,
             loader: loader.get(),
@@ -140,16 +156,19 @@ pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
     let mel =
         MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
     let resynthesised = vocoder.vocode(&mel);
-    let file = wav::write_with_origin(&resynthesised, config.sample_rate_hz, &wav::Origin::resynthesis());
-    files::write(&arguments.out, file)?;
-    let seconds = resynthesised.len() as f32 / config.sample_rate_hz as f32;
-    let Difference { mcd_db, logf0_rmse, voicing_error } =
-        difference(&samples, &resynthesised, config.sample_rate_hz)?;
-    let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);
-    let distance = distance(&stats(&samples)?, &stats(&resynthesised)?);
+    let rate_hz = vocoder.sample_rate_hz();
+    let file = wav::write_with_origin(&resynthesised, rate_hz, &wav::Origin::resynthesis());
+    output::write(&arguments.out, &file)?;
+    let recorded = Audio { samples, sample_rate_hz: config.sample_rate_hz };
+    let resynthesised = Audio { samples: resynthesised, sample_rate_hz: rate_hz };
+    let seconds = resynthesised.seconds();
+    let Difference { mcd_db, logf0_rmse, voicing_error } = difference(&recorded, &resynthesised)?;
+    let stats = |audio: &Audio| SpeakerStats::from_audio(&audio.samples, audio.sample_rate_hz);
+    let distance = distance(&stats(&recorded)?, &stats(&resynthesised)?);
     let json = json!({
         "path": arguments.out,
         "seconds": seconds,
+        "sample_rate_hz": rate_hz,
         "vocoder": vocoder.name(),
         "mcd_db": mcd_db,
         "logf0_rmse": logf0_rmse,

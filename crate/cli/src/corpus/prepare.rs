@@ -9,7 +9,7 @@ use super::{Coverage, Recording, layouts};
 use crate::corpus;
 use ownvoice::report::Counter;
 use ownvoice::{
-    Error, Result,
+    Error, ErrorKind, Result,
     align::{
         ForcedAligner,
         adapt::{AdaptConfig, AdaptationClip, adapt},
@@ -64,7 +64,7 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
     let recordings = options
         .corpora
         .iter()
-        .map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>()))
+        .map(|corpus| Ok(layouts::load(corpus, report)?.collect::<Vec<_>>()))
         .collect::<Result<Vec<_>>>()?;
     let recordings = recordings.concat(); // Sorted by speaker.
     check_pseudo_phones(options, &recordings)?;
@@ -89,12 +89,14 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
                     samples.len() as f32 / config.sample_rate_hz as f32,
                 ))
             });
-            for (recording, (mel, pitch, seconds)) in
-                recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
-            {
+            for (recording, sound) in recordings.iter().cloned().zip(sounds.collect::<Vec<Result<_>>>()) {
                 counter.count();
-                match timed(&recording, &mel, seconds, &config, &phonemizer, &source) {
-                    Ok((symbols, durations)) => features.push(features::NewUtterance {
+                let labelled = sound.and_then(|(mel, pitch, seconds)| {
+                    let labels = timed(&recording, &mel, seconds, &config, &phonemizer, &source)?;
+                    Ok((mel, pitch, labels))
+                });
+                match labelled {
+                    Ok((mel, pitch, (symbols, durations))) => features.push(features::NewUtterance {
                         speaker: &recording.speaker,
                         id: recording.id,
                         text: recording.text,
@@ -103,7 +105,12 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
                         mel: &mel,
                         f0_hz: &pitch.f0_hz,
                     })?,
-                    Err(error) => *left_out.entry(error.code()).or_default() += 1,
+                    Err(error) => {
+                        if error.kind() == ErrorKind::AudioUnreadable {
+                            report.note(&format!("left out: {error}"));
+                        }
+                        *left_out.entry(error.code()).or_default() += 1;
+                    }
                 }
             }
         }
@@ -132,12 +139,12 @@ fn adapted(
     let untimed: Vec<&Recording> = recordings.iter().filter(|recording| recording.phones.is_none()).collect();
     let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
     let spoken = untimed.into_par_iter().step_by(stride).filter_map(|recording| {
-        // A text without phones is left out here as it is later on, where it is counted.
+        // What cannot be read is left out here as it is later on, where it is counted.
         let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text).ok()?);
-        let samples = recording.samples(config.sample_rate_hz);
-        Some(samples.map(|samples| (MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends)))
+        let samples = recording.samples(config.sample_rate_hz).ok()?;
+        Some((MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends))
     });
-    let spoken = spoken.collect::<Result<Vec<_>>>()?;
+    let spoken: Vec<_> = spoken.collect();
     let spoken: Vec<AdaptationClip> =
         spoken.iter().map(|(mel, symbols, word_ends)| AdaptationClip { mel, symbols, word_ends }).collect();
     pollster::block_on(adapt(aligner, &spoken, &AdaptConfig::default()))
@@ -187,7 +194,8 @@ fn timed(
             Ok((symbols, Some(durations)))
         }
         LabelSource::Aligned(aligner) if recording.phones.is_none() => {
-            let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text)?);
+            let (symbols, word_ends) =
+                pollster::block_on(aligner.spoken_symbols(phonemizer, mel, &recording.text))?;
             let alignment = pollster::block_on(aligner.align(mel, &symbols, &word_ends))?;
             Ok((alignment.symbols, Some(alignment.durations)))
         }

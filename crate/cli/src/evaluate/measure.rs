@@ -1,8 +1,13 @@
-//! What a base is worth: clones of the held-out voices, into its manifest.
+//! Measures a base: clones of the held-out speakers, by our own evaluators and by external ones, into its manifest.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use burn::prelude::Device;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,10 +17,9 @@ use super::{
 };
 use crate::{
     corpus::{
-        HELD_OUT, PERTURBED,
         make_people::PersonSummary,
-        make_perturbed,
         people::{PEOPLE, Role},
+        program::run,
     },
     fine_tune::{fine_tune, read_clips},
     learn::hyperparameters::Hyperparameters,
@@ -35,41 +39,43 @@ use ownvoice::{
     },
 };
 
-/// Which base is measured, and on whom.
+/// The configuration of a measurement.
 #[derive(Debug, Clone)]
 pub struct MeasureConfig {
-    /// Folder of the base.
+    /// The folder of the base.
     pub base: PathBuf,
-    /// Corpus folder of engines, with the held-out voices.
-    pub corpus: Option<PathBuf>,
-    /// Corpus folder of people.
-    pub people: Option<PathBuf>,
-    /// Folder for what is compared, as WAV files by speaker, for external evaluators.
+    /// Corpus folders: of the teacher, of speech engines, of people. The speakers in `held-out/` of each are cloned.
+    pub corpora: Vec<PathBuf>,
+    /// The speakers to clone; all of them if there are none.
+    pub speakers: Vec<String>,
+    /// The number of sentences that are compared.
+    pub sentences: usize,
+    /// The folder for what is compared, as WAV files by speaker.
     pub wavs: Option<PathBuf>,
+    /// The folder of the external evaluators, `tests/evaluators`, which need `wavs`.
+    pub evaluators: Option<PathBuf>,
     pub seed: u64,
     pub device: Device,
 }
 
-/// Speech that a clone is measured with, as of a visitor.
+/// The duration of the speech that a clone is made from, as of a visitor.
 const CLONE_SECONDS: f32 = 60.0;
-/// Of some eight words each: with fewer, error rates are noisy.
-const SENTENCES: usize = 40;
+/// The default number of sentences. Each has some eight words: with fewer, error rates are noisy.
+pub const SENTENCES: usize = 40;
 
-/// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
+/// Names the speaker encoder in the base's folder, verifies it on the held-out speakers, clones each of them, and writes the figures into the manifest.
 pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {
-    let MeasureConfig { base: folder, corpus, people, wavs, seed, device } = config;
+    let MeasureConfig { base: folder, corpora, wavs, evaluators, device, .. } = config;
     wavs.as_deref().map_or(Ok(()), files::check_folder)?;
+    let speakers = held_out(config)?;
     let mut manifest = read_manifest(folder)?;
-    let path = folder.join(SPEAKER_ENCODER);
-    manifest.files.speaker_encoder = Some(FileEntry::new(SPEAKER_ENCODER, &files::read(&path)?));
+    manifest.files.speaker_encoder =
+        Some(FileEntry::new(SPEAKER_ENCODER, &files::read(&folder.join(SPEAKER_ENCODER))?));
+    manifest.recipe["speaker_encoder"] = json!(Hyperparameters::speaker_encoder());
     let verifier = speaker_verifier(folder, &manifest)?.expect("it was just named");
-    if let Some(corpus) = corpus {
-        if !corpus.join("held-out").join(PERTURBED).exists() {
-            make_perturbed(corpus)?;
-        }
-        manifest.held_out = held_out_voices().map(str::to_string).collect();
-        manifest.recipe["speaker_encoder"] = json!(Hyperparameters::speaker_encoder());
-        let found = verify(&verifier, &corpus.join("held-out"))?;
+    if config.speakers.is_empty() {
+        let held_out: Vec<PathBuf> = corpora.iter().map(|corpus| corpus.join("held-out")).collect();
+        let found = verify(&verifier, &held_out, report)?;
         manifest.quality["speaker_encoder"] = rounded(json!({
             "equal_error_rate": found.equal_error_rate,
             "speakers": found.speakers,
@@ -79,60 +85,102 @@ pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {
         }));
         report.note(&format!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]));
     }
+    if let Some(people) = corpora.iter().find(|corpus| corpus.join("people.json").exists()) {
+        manifest.recipe["people"] = credits(people, &manifest.speakers, &manifest.recipe["people"])?;
+    }
     write_manifest(folder, &manifest)?;
 
     let base = Base::open(folder, device)?;
-    let clones = |speakers: &[&str], corpus: &Path| -> Result<Value> {
-        let clone = |speaker: &&str| {
-            let wavs = wavs.as_ref().map(|wavs| wavs.join(speaker));
-            let figures = measure_clone(
-                &base,
-                &verifier,
-                &corpus.join("held-out").join(speaker),
-                wavs.as_deref(),
-                *seed,
-                report,
-            )?;
-            report.note(&format!("{speaker}: {figures:#}"));
-            Ok((speaker.to_string(), figures))
-        };
-        Ok(Value::Object(speakers.iter().map(clone).collect::<Result<_>>()?))
-    };
-    if let Some(people) = people {
-        let speakers: Vec<&str> =
-            PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
-        manifest.recipe["people"] = credits(people, &manifest.speakers)?;
-        manifest.quality["people"] = clones(&speakers, people)?;
-        write_manifest(folder, &manifest)?;
+    // The figures of other speakers are kept if only some are measured.
+    let kept = manifest.quality["clones"].as_object().filter(|_| !config.speakers.is_empty());
+    let mut clones = kept.cloned().unwrap_or_default();
+    for recordings in &speakers {
+        let name = name(recordings);
+        let figures = measure_clone(&base, &verifier, recordings, config, report)?;
+        report.note(&format!("{name}: {figures:#}"));
+        clones.insert(name, figures);
     }
-    if let Some(corpus) = corpus {
-        manifest.quality["clones"] = clones(&held_out_voices().collect::<Vec<_>>(), corpus)?;
+    manifest.held_out = clones.keys().cloned().collect();
+    manifest.quality["clones"] = Value::Object(clones);
+    write_manifest(folder, &manifest)?;
+    if let (Some(evaluators), Some(wavs)) = (evaluators, wavs) {
+        report.note("external evaluators");
+        manifest.quality["external"] = rounded(external_figures(evaluators, wavs)?);
         write_manifest(folder, &manifest)?;
     }
     Ok(manifest.quality)
 }
 
-/// Package, licence and credit of the people that the base was trained on or is measured on.
-fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
+/// Returns the folders of the held-out speakers that are to be cloned.
+///
+/// # Errors
+/// `option-invalid` if a named speaker is not held out in any of the corpora.
+fn held_out(config: &MeasureConfig) -> Result<Vec<PathBuf>> {
+    let MeasureConfig { corpora, speakers: wanted, .. } = config;
+    let mut found = Vec::new();
+    for corpus in corpora {
+        let folder = corpus.join("held-out");
+        let entries = fs::read_dir(&folder).map_err(Error::io(&folder))?;
+        let mut speakers: Vec<PathBuf> =
+            entries.map(|entry| Ok(entry.map_err(Error::io(&folder))?.path())).collect::<Result<_>>()?;
+        speakers.retain(|speaker| speaker.join("metadata.csv").is_file());
+        speakers.sort();
+        found.extend(speakers);
+    }
+    if let Some(unknown) = wanted.iter().find(|wanted| !found.iter().any(|speaker| name(speaker) == **wanted))
+    {
+        let names: Vec<String> = found.iter().map(|speaker| name(speaker)).collect();
+        return Err(Error::option_invalid(format!(
+            "{unknown} is not held out in these corpora, but {}",
+            names.join(", ")
+        )));
+    }
+    found.retain(|speaker| wanted.is_empty() || wanted.contains(&name(speaker)));
+    Ok(found)
+}
+
+/// Returns the name of the speaker whose recordings are in a folder.
+fn name(recordings: &Path) -> String {
+    recordings.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Installs the external evaluators unless they are installed, and returns their figures of all speakers in a folder of WAV files.
+fn external_figures(evaluators: &Path, wavs: &Path) -> Result<Value> {
+    let python = run(Command::new("python3").arg(evaluators.join("install.py")))?.stdout;
+    let path = wavs.join("figures.json");
+    let mut table = Command::new(String::from_utf8_lossy(&python).trim());
+    run(table.arg(evaluators.join("table.py")).arg(wavs).arg("--json").arg(&path))?;
+    serde_json::from_slice(&files::read(&path)?)
+        .map_err(|error| Error::corpus_invalid(format!("{}: {error}", path.display())))
+}
+
+/// Returns package, licence and credit of the people that the base was trained on or is measured on.
+///
+/// * `known`: the credits in the manifest, which may name people who are not in the corpus any more
+fn credits(people: &Path, speakers: &[String], known: &Value) -> Result<Value> {
     let path = people.join("people.json");
-    let all: Vec<PersonSummary> = serde_json::from_slice(&files::read(&path)?)
+    let mut credits: Vec<PersonSummary> = serde_json::from_slice(&files::read(&path)?)
         .map_err(|error| Error::corpus_invalid(format!("{}: {error}", path.display())))?;
-    let named = |person: &PersonSummary| person.role != Role::Train || speakers.contains(&person.name);
-    Ok(json!(all.into_iter().filter(named).collect::<Vec<_>>()))
+    let known = Vec::<PersonSummary>::deserialize(known).unwrap_or_default();
+    credits.retain(|person| person.role != Role::Train || speakers.contains(&person.name));
+    let earlier = known.into_iter().filter(|person| speakers.contains(&person.name));
+    let missing = earlier.filter(|person| !credits.iter().any(|other| other.name == person.name));
+    let missing: Vec<_> = missing.collect();
+    credits.extend(missing);
+    Ok(json!(credits))
 }
 
 /// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.
 ///
-/// * `wavs`: folder for what is compared
 fn measure_clone(
     base: &Base,
     verifier: &SpeakerVerifier,
     recordings: &Path,
-    wavs: Option<&Path>,
-    seed: u64,
+    config: &MeasureConfig,
     report: &dyn Report,
 ) -> Result<Value> {
-    let mut clips = accepted(base, read_clips(recordings, None)?, report)?;
+    let &MeasureConfig { sentences, ref wavs, seed, .. } = config;
+    let mut clips = accepted(base, read_clips(recordings, None, report)?.clips, report)?;
     let mut seconds = 0.0;
     let begins_within = |clip: &Clip| {
         seconds += clip.audio.seconds();
@@ -140,20 +188,26 @@ fn measure_clone(
     };
     let minute = clips.iter().map(begins_within).filter(|within| *within).count();
     // Of a short corpus a quarter is enough: the clone needs the rest.
-    let sentences = SENTENCES.min((clips.len() - minute).max(clips.len() / 4));
-    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, sentences))?;
+    let compared = sentences.min((clips.len() - minute).max(clips.len() / 4));
+    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, compared))?;
     clips.truncate(minute.min(evaluation.others.len())); // What is spoken again is never trained on.
-    let voice = fine_tune(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, report)?;
+    let voice = fine_tune(base, &clips, &[], CloneOptions { seed, ..CloneOptions::default() }, report)?.voice;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
         if let Some(wavs) = wavs {
+            let speaker = name(recordings);
+            let wavs = &wavs.join(&speaker);
             write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
             let copied = evaluation.measure_with_own_prosody(&voice).await?;
-            write_clips(&wavs.join("own-prosody"), base, &copied.clips, Some(&origin(&voice)?))?;
-            for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
-                let new = evaluation.measure_texts(voice, &NEW_SENTENCES).await?;
-                write_new_sentences(wavs, name, base, &new.clips, &origin(voice)?)?;
+            write_clips(&wavs.join("own-prosody"), &copied.clips, Some(&origin(&voice)?))?;
+            // People read single words and other languages.
+            let is_person = PEOPLE.iter().any(|person| person.name == speaker);
+            for (name, voice) in [("clone", &voice), ("base", &unadapted)].into_iter().filter(|_| is_person) {
+                let new = evaluation
+                    .measure_texts(voice, &NEW_SENTENCES[..NEW_SENTENCES.len().min(sentences)])
+                    .await?;
+                write_new_sentences(wavs, name, &new.clips, &origin(voice)?)?;
             }
         }
         Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))
@@ -182,28 +236,20 @@ fn accepted(base: &Base, clips: Vec<Clip>, report: &dyn Report) -> Result<Vec<Cl
     Ok(accepted)
 }
 
-/// Nothing is ever trained on these.
-pub fn held_out_voices() -> impl Iterator<Item = &'static str> {
-    HELD_OUT.into_iter().chain([PERTURBED])
-}
-
 /// The speaker encoder that the manifest names; `None` where it names none.
 pub fn speaker_verifier(directory: &Path, manifest: &Manifest) -> Result<Option<SpeakerVerifier>> {
     let Some(entry) = &manifest.files.speaker_encoder else { return Ok(None) };
     SpeakerVerifier::load(&files::read(&directory.join(&entry.path))?).map(Some)
 }
 
-/// Three decimals: what lies beyond depends on the processor.
+/// Rounds figures to three decimals: what lies beyond depends on the processor.
 pub fn rounded(figures: Value) -> Value {
-    let round = |value: Value| {
-        value
-            .as_f64()
-            .filter(|_| value.is_f64())
-            .map_or(value.clone(), |number| ((number * 1000.0).round() / 1000.0).into())
-    };
     match figures {
-        Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, round(value))).collect(),
-        other => round(other),
+        Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
+        Value::Number(number) if number.is_f64() => {
+            json!((number.as_f64().expect("a float") * 1000.0).round() / 1000.0)
+        }
+        other => other,
     }
 }
 
@@ -211,7 +257,76 @@ pub fn rounded(figures: Value) -> Value {
 mod tests {
     use super::*;
     use ownvoice::audio::wav;
-    use std::fs;
+
+    fn config(corpora: &[&Path], speakers: &[&str]) -> MeasureConfig {
+        MeasureConfig {
+            base: PathBuf::new(),
+            corpora: corpora.iter().map(|corpus| corpus.to_path_buf()).collect(),
+            speakers: speakers.iter().map(|speaker| speaker.to_string()).collect(),
+            sentences: SENTENCES,
+            wavs: None,
+            evaluators: None,
+            seed: 1,
+            device: Device::flex(),
+        }
+    }
+
+    #[test]
+    fn the_held_out_speakers_of_all_corpora_are_found_and_can_be_chosen() {
+        let root = tempfile::tempdir().unwrap();
+        let [teacher, people] = ["teacher", "people"].map(|name| root.path().join(name));
+        for speaker in [people.join("held-out/eve"), teacher.join("held-out/bob"), teacher.join("ann")] {
+            fs::create_dir_all(&speaker).unwrap();
+            fs::write(speaker.join("metadata.csv"), "").unwrap();
+        }
+        let found = |speakers: &[&str]| held_out(&config(&[&teacher, &people], speakers));
+        let names =
+            |speakers: &[&str]| found(speakers).unwrap().iter().map(|path| name(path)).collect::<Vec<_>>();
+        assert_eq!(names(&[]), ["bob", "eve"]);
+        assert_eq!(names(&["eve"]), ["eve"]);
+        assert_eq!(
+            found(&["ann"]).unwrap_err().code(),
+            "option-invalid",
+            "nobody is measured who was trained on"
+        );
+        assert_eq!(held_out(&config(&[root.path()], &[])).unwrap_err().code(), "io");
+    }
+
+    #[test]
+    fn the_credits_of_people_who_are_in_the_base_are_kept() {
+        let people = tempfile::tempdir().unwrap();
+        let person = |name: &str, role: Role, seconds: f32| PersonSummary {
+            name: name.into(),
+            package: String::new(),
+            licence: String::new(),
+            credit: String::new(),
+            language: String::new(),
+            role,
+            utterances: 1,
+            seconds,
+        };
+        let corpus = [
+            person("ann", Role::Train, 2.0),
+            person("bob", Role::Train, 2.0),
+            person("eve", Role::Choose, 2.0),
+        ];
+        fs::write(people.path().join("people.json"), serde_json::to_string(&corpus).unwrap()).unwrap();
+        let known = [
+            person("ann", Role::Train, 1.0),
+            person("joe", Role::Train, 1.0),
+            person("kim", Role::Train, 1.0),
+        ];
+        let speakers = ["ann", "joe"].map(str::to_string);
+        assert_eq!(
+            credits(people.path(), &speakers, &json!(known)).unwrap(),
+            json!([
+                person("ann", Role::Train, 2.0),
+                person("eve", Role::Choose, 2.0),
+                person("joe", Role::Train, 1.0)
+            ])
+        );
+        assert_eq!(credits(people.path(), &speakers, &Value::Null).unwrap().as_array().unwrap().len(), 2);
+    }
 
     /// What `--wavs` leaves for external evaluators: speech that nobody said says so, recordings do not.
     #[test]
@@ -219,7 +334,7 @@ mod tests {
         let models = ownvoice_testing::tiny_folder();
         let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
         let encoder = fs::read("../../models/base/speaker_encoder.safetensors").unwrap();
-        let (recordings, wavs) = (models.path().join("recordings"), models.path().join("wavs"));
+        let (recordings, wavs) = (models.path().join("english-man"), models.path().join("wavs"));
         fs::create_dir_all(recordings.join("wavs")).unwrap();
         let audio = wav::read(&fs::read("../../tests/fixtures/held-out.wav").unwrap()).unwrap();
         let spoken: Vec<Value> =
@@ -234,7 +349,8 @@ mod tests {
         fs::write(recordings.join("metadata.csv"), metadata).unwrap();
 
         let verifier = SpeakerVerifier::load(&encoder).unwrap();
-        measure_clone(&base, &verifier, &recordings, Some(&wavs), 1, &()).unwrap();
+        let config = MeasureConfig { wavs: Some(wavs.clone()), ..config(&[], &[]) };
+        measure_clone(&base, &verifier, &recordings, &config, &()).unwrap();
         for (folder, marked) in [
             ("target", false),
             ("same-speaker", false),
@@ -244,8 +360,10 @@ mod tests {
             ("new/base", true),
             ("new/clone", true),
         ] {
-            let files: Vec<_> =
-                fs::read_dir(wavs.join(folder)).unwrap().map(|file| file.unwrap().path()).collect();
+            let files: Vec<_> = fs::read_dir(wavs.join("english-man").join(folder))
+                .unwrap()
+                .map(|file| file.unwrap().path())
+                .collect();
             assert!(!files.is_empty(), "{folder}");
             for file in files {
                 let said = String::from_utf8_lossy(&fs::read(&file).unwrap())

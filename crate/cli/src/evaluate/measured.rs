@@ -5,7 +5,10 @@ use crate::speaker_encoder::verifier::{SpeakerEmbedding, SpeakerVerifier};
 use ownvoice::{
     Result,
     align::PhonemeErrors,
-    audio::speaker::{SpeakerStats, similarity},
+    audio::{
+        Audio,
+        speaker::{SpeakerStats, similarity},
+    },
 };
 
 /// The identity of a speaker, by both measures of similarity.
@@ -19,18 +22,12 @@ pub struct Identity {
 
 impl Identity {
     /// Computes the identity of the speaker of clips.
-    ///
-    /// * `clips`: samples at `sample_rate_hz`
-    pub fn from_clips(
-        clips: &[Vec<f32>],
-        sample_rate_hz: u32,
-        verifier: Option<&SpeakerVerifier>,
-    ) -> Result<Self> {
+    pub fn from_clips(clips: &[Audio], verifier: Option<&SpeakerVerifier>) -> Result<Self> {
         let mut stats = SpeakerStats::default();
         let mut vectors = Vec::new();
-        for clip in clips {
-            stats.merge(&SpeakerStats::from_audio(clip, sample_rate_hz)?);
-            vectors.extend(verifier.map(|verifier| verifier.embed(clip, sample_rate_hz)).transpose()?);
+        for Audio { samples, sample_rate_hz } in clips {
+            stats.merge(&SpeakerStats::from_audio(samples, *sample_rate_hz)?);
+            vectors.extend(verifier.map(|verifier| verifier.embed(samples, *sample_rate_hz)).transpose()?);
         }
         Ok(Self { stats, vector: SpeakerEmbedding::mean(&vectors) })
     }
@@ -72,8 +69,8 @@ pub struct Measured {
     pub artefacts: Vec<Artefacts>,
     /// The faults of each sentence.
     pub faults: Vec<Vec<Fault>>,
-    /// The samples of each sentence.
-    pub clips: Vec<Vec<f32>>,
+    /// The sound of each sentence.
+    pub clips: Vec<Audio>,
 }
 
 impl Measured {

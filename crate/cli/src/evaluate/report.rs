@@ -18,7 +18,7 @@ use ownvoice::{
         adapt::{AdaptConfig, AdaptationClip as Aligned, adapt},
         edits, said,
     },
-    audio::{mel::MelExtractor, pitch, prepare_clip, speaker::distance},
+    audio::{Audio, mel::MelExtractor, pitch, prepare_clip, resample::resample, speaker::distance},
     clone::clip::Clip,
     model::StopReason,
     synth::{SpeakOptions, Speech, sentence::copy_prosody, speak::sound, speak_async},
@@ -32,16 +32,18 @@ pub struct Evaluation<'a> {
     verifier: Option<&'a SpeakerVerifier>,
     extractor: MelExtractor,
     /// The texts that are synthesised, and their recordings.
-    said: Vec<(String, Vec<f32>)>,
+    said: Vec<(String, Audio)>,
     /// The identity of the recordings whose texts are synthesised.
     pub target: Identity,
     /// The identity of the speaker's other recordings.
     pub same_speaker: Identity,
     /// The other recordings.
-    pub others: Vec<Vec<f32>>,
+    pub others: Vec<Audio>,
     speaking_rate: SpeakingRate,
 }
 
+/// The number of other speakers that a target is compared with.
+const MAX_OTHER_SPEAKERS: usize = 24;
 /// The least ratio of an outlier's measured and synthesised durations.
 const OUTLIER_FACTOR: f32 = 3.0;
 /// The least difference of an outlier's durations, in frames.
@@ -58,26 +60,32 @@ impl<'a> Evaluation<'a> {
         if clips.len() < 4 {
             return Err(Error::corpus_invalid("an evaluation needs at least four recordings"));
         }
-        let rate_hz = base.mel_config().sample_rate_hz;
-        let prepared = |clip: &Clip| prepare_clip(&clip.audio, base.mel_config());
-        let (others, again) = clips.split_at(clips.len() - sentences.clamp(2, clips.len() / 2));
-        let others = others.iter().map(prepared).collect::<Result<Vec<_>>>()?;
-        let recordings = again.iter().map(prepared).collect::<Result<Vec<_>>>()?;
+        let sample_rate_hz = base.mel_config().sample_rate_hz;
+        let prepared = |(index, clip): (usize, &Clip)| {
+            let samples =
+                prepare_clip(&clip.audio, base.mel_config()).map_err(|error| error.in_clip(index))?;
+            Ok(Audio { samples, sample_rate_hz })
+        };
+        let mut others = clips.iter().enumerate().map(prepared).collect::<Result<Vec<_>>>()?;
+        let again = &clips[clips.len() - sentences.clamp(2, clips.len() / 2)..];
+        let recordings = others.split_off(clips.len() - again.len());
         let texts = again.iter().map(|clip| clip.text.clone());
         let extractor = MelExtractor::new(base.mel_config().clone());
         let mut alignments = Vec::new();
         for (text, recording) in texts.clone().zip(&recordings) {
             let (symbols, word_ends) = to_symbols(&base.phonemizer.words(&text)?);
             alignments.push(
-                base.aligner.align_unchecked(&extractor.extract(recording), &symbols, &word_ends).await?,
+                base.aligner
+                    .align_unchecked(&extractor.extract(&recording.samples), &symbols, &word_ends)
+                    .await?,
             );
         }
         Ok(Self {
             base,
             verifier,
             extractor,
-            target: Identity::from_clips(&recordings, rate_hz, verifier)?,
-            same_speaker: Identity::from_clips(&others, rate_hz, verifier)?,
+            target: Identity::from_clips(&recordings, verifier)?,
+            same_speaker: Identity::from_clips(&others, verifier)?,
             said: texts.zip(recordings).collect(),
             others,
             speaking_rate: SpeakingRate::measure(
@@ -87,7 +95,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns the synthesised texts and their recordings.
-    pub fn recordings(&self) -> &[(String, Vec<f32>)] {
+    pub fn recordings(&self) -> &[(String, Audio)] {
         &self.said
     }
 
@@ -97,8 +105,7 @@ impl<'a> Evaluation<'a> {
         for (text, recording) in &self.said {
             self.say(voice, text, &mut measured).await?;
             let made = measured.clips.last().expect("a clip was just added");
-            let Difference { mcd_db, logf0_rmse, voicing_error } =
-                difference(recording, made, self.rate_hz())?;
+            let Difference { mcd_db, logf0_rmse, voicing_error } = difference(recording, made)?;
             let count = self.said.len() as f32;
             measured.mcd_db += mcd_db / count;
             measured.logf0_rmse += logf0_rmse / count;
@@ -114,8 +121,8 @@ impl<'a> Evaluation<'a> {
         let mut spelled = Vec::new();
         for (text, recording) in &self.said {
             let (symbols, word_ends) = to_symbols(&base.phonemizer.words(text)?);
-            let f0_hz = pitch::track(recording, config.sample_rate_hz, config.hop_length).f0_hz;
-            spelled.push((self.extractor.extract(recording), symbols, word_ends, f0_hz));
+            let f0_hz = pitch::track(&recording.samples, config.sample_rate_hz, config.hop_length).f0_hz;
+            spelled.push((self.extractor.extract(&recording.samples), symbols, word_ends, f0_hz));
         }
         let recordings: Vec<Aligned> =
             spelled.iter().map(|(mel, symbols, word_ends, _)| Aligned { mel, symbols, word_ends }).collect();
@@ -125,8 +132,8 @@ impl<'a> Evaluation<'a> {
             let Alignment { symbols, durations, .. } =
                 aligner.align_unchecked(mel, symbols, word_ends).await?;
             let copied = copy_prosody(voice, &symbols, &durations, f0_hz).await?;
-            let samples = sound(&copied, config, &*self.base.vocoder);
-            self.listen(text, samples, None, &mut measured).await?;
+            let (samples, sample_rate_hz) = (sound(&copied, config, &*base.vocoder), base.sample_rate_hz());
+            self.listen(text, Audio { samples, sample_rate_hz }, None, &mut measured).await?;
         }
         self.identified(measured)
     }
@@ -146,21 +153,17 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Measures clips of any origin, each with its text.
-    pub async fn measure_clips(&self, clips: &[(String, Vec<f32>)]) -> Result<Measured> {
+    pub async fn measure_clips(&self, clips: &[(String, Audio)]) -> Result<Measured> {
         let mut measured = Measured::default();
-        for (text, samples) in clips {
-            self.listen(text, samples.clone(), None, &mut measured).await?;
+        for (text, audio) in clips {
+            self.listen(text, audio.clone(), None, &mut measured).await?;
         }
         self.identified(measured)
     }
 
     fn identified(&self, mut measured: Measured) -> Result<Measured> {
-        measured.identity = Identity::from_clips(&measured.clips, self.rate_hz(), self.verifier)?;
+        measured.identity = Identity::from_clips(&measured.clips, self.verifier)?;
         Ok(measured)
-    }
-
-    fn rate_hz(&self) -> u32 {
-        self.base.mel_config().sample_rate_hz
     }
 
     /// Returns the identity of a speaker of the base, from the first two texts.
@@ -168,9 +171,9 @@ impl<'a> Evaluation<'a> {
         let voice = Voice::from_base_speaker(self.base, index).expect("the index is a row of the base");
         let mut clips = Vec::new();
         for (text, _) in &self.said[..2] {
-            clips.push(self.speak(&voice, text).await?.samples);
+            clips.push(audio(self.speak(&voice, text).await?));
         }
-        Identity::from_clips(&clips, self.rate_hz(), self.verifier)
+        Identity::from_clips(&clips, self.verifier)
     }
 
     async fn speak(&self, voice: &Voice, text: &str) -> Result<Speech> {
@@ -183,7 +186,8 @@ impl<'a> Evaluation<'a> {
         let phones =
             speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let intended: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
-        self.listen(text, speech.samples, Some((&intended, speech.stop)), measured).await
+        let stop = speech.stop;
+        self.listen(text, audio(speech), Some((&intended, stop)), measured).await
     }
 
     /// Measures one sentence.
@@ -192,11 +196,12 @@ impl<'a> Evaluation<'a> {
     async fn listen(
         &self,
         text: &str,
-        samples: Vec<f32>,
+        audio: Audio,
         intended: Option<(&[u32], StopReason)>,
         measured: &mut Measured,
     ) -> Result<()> {
         let (base, config) = (self.base, self.base.mel_config());
+        let samples = resample(&audio.samples, audio.sample_rate_hz, config.sample_rate_hz)?;
         let mel = self.extractor.extract(&samples);
         let (symbols, word_ends) = to_symbols(&base.phonemizer.words(text)?);
         let (recognised, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
@@ -228,15 +233,16 @@ impl<'a> Evaluation<'a> {
             frame_seconds: config.frame_seconds(),
         }));
         measured.artefacts.push(artefacts);
-        measured.clips.push(samples);
+        measured.clips.push(audio);
         Ok(())
     }
 
-    /// Returns the mean similarity of the base's own speakers to the target, without speakers that are perturbations of others.
+    /// Returns the mean similarity of some of the base's own speakers to the target, without speakers that are perturbations of others.
     pub async fn other_speakers(&self) -> Result<Similarity> {
         let names = &self.base.manifest.speakers;
+        let speakers: Vec<usize> = (0..names.len()).filter(|&index| !names[index].contains('@')).collect();
         let (mut statistics, mut encoder, mut count) = (0.0, 0.0, 0);
-        for index in (0..names.len()).filter(|&index| !names[index].contains('@')) {
+        for &index in speakers.iter().step_by(speakers.len().div_ceil(MAX_OTHER_SPEAKERS).max(1)) {
             let one = self.base_speaker(index).await?.similarity(&self.target);
             statistics += one.statistics;
             encoder += one.encoder.unwrap_or(0.0);
@@ -299,6 +305,10 @@ impl<'a> Evaluation<'a> {
         );
         Ok(std::mem::take(figures))
     }
+}
+
+fn audio(speech: Speech) -> Audio {
+    Audio { samples: speech.samples, sample_rate_hz: speech.sample_rate_hz }
 }
 
 fn is_outlier(intended: u32, measured: u32) -> bool {

@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use super::{measured::Measured, report::Evaluation, sentences::NEW_SENTENCES};
 use ownvoice::{
     Error, Result,
-    audio::wav::{self, Origin},
+    audio::{
+        Audio,
+        wav::{self, Origin},
+    },
     files,
     voice::{Base, Voice},
 };
@@ -24,51 +27,41 @@ pub fn write_wavs(
     clone: &Measured,
     unadapted: &Measured,
 ) -> Result<()> {
-    write_anchors(folder, base, evaluation)?;
-    write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(&Voice::unadapted(base))?))?;
-    write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(voice)?))
+    write_anchors(folder, evaluation)?;
+    write_clips(&folder.join("base"), &unadapted.clips, Some(&origin(&Voice::unadapted(base))?))?;
+    write_clips(&folder.join("clone"), &clone.clips, Some(&origin(voice)?))
 }
 
 /// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
-fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
-    let target: Vec<Vec<f32>> =
-        evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
-    write_clips(&folder.join("target"), base, &target, None)?;
+fn write_anchors(folder: &Path, evaluation: &Evaluation) -> Result<()> {
+    let target: Vec<Audio> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
+    write_clips(&folder.join("target"), &target, None)?;
     let path = folder.join("texts.txt");
     let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
     files::write(&path, texts)?;
     write_clips(
         &folder.join("same-speaker"),
-        base,
         &evaluation.others[evaluation.others.len().saturating_sub(target.len())..],
         None,
     )
 }
 
 /// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
-pub fn write_new_sentences(
-    folder: &Path,
-    name: &str,
-    base: &Base,
-    clips: &[Vec<f32>],
-    origin: &Origin,
-) -> Result<()> {
+pub fn write_new_sentences(folder: &Path, name: &str, clips: &[Audio], origin: &Origin) -> Result<()> {
     let folder = folder.join("new");
-    write_clips(&folder.join(name), base, clips, Some(origin))?;
+    write_clips(&folder.join(name), clips, Some(origin))?;
     files::write(&folder.join("texts.txt"), NEW_SENTENCES.join("\n"))
 }
 
 /// * `origin`: of speech that nobody said; `None` for recordings
-pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>], origin: Option<&Origin>) -> Result<()> {
+pub fn write_clips(folder: &Path, clips: &[Audio], origin: Option<&Origin>) -> Result<()> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    for (index, clip) in clips.iter().enumerate() {
-        let path = folder.join(format!("{index:03}.wav"));
-        let rate = base.mel_config().sample_rate_hz;
-        files::write(
-            &path,
-            origin
-                .map_or_else(|| wav::write(clip, rate), |origin| wav::write_with_origin(clip, rate, origin)),
-        )?;
+    for (index, Audio { samples, sample_rate_hz }) in clips.iter().enumerate() {
+        let file = match origin {
+            Some(origin) => wav::write_with_origin(samples, *sample_rate_hz, origin),
+            None => wav::write(samples, *sample_rate_hz),
+        };
+        files::write(&folder.join(format!("{index:03}.wav")), file)?;
     }
     Ok(())
 }
@@ -83,9 +76,11 @@ mod tests {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let says = |name: &str, origin: Option<&Origin>| {
-            write_clips(&folder.path().join(name), &base, &[vec![0.5; 100]], origin).unwrap();
+            let clip = Audio { samples: vec![0.5; 100], sample_rate_hz: 24_000 };
+            write_clips(&folder.path().join(name), &[clip], origin).unwrap();
             let bytes = fs::read(folder.path().join(name).join("000.wav")).unwrap();
-            assert_eq!(wav::read(&bytes).unwrap().samples.len(), 100);
+            let Audio { samples, sample_rate_hz } = wav::read(&bytes).unwrap();
+            assert_eq!((samples.len(), sample_rate_hz), (100, 24_000));
             String::from_utf8_lossy(&bytes).contains("Synthetic speech, made by ownvoice with voice ")
         };
         let origin = origin(&Voice::unadapted(&base)).unwrap();

@@ -73,7 +73,8 @@ impl Pickle {
     }
 
     /// Returns the value of a key in a dictionary.
-    pub fn get(&self, dict: Index, key: &str) -> Option<Index> {
+    #[cfg(test)]
+    fn get(&self, dict: Index, key: &str) -> Option<Index> {
         let Value::Dict(entries) = &self.values[dict] else { return None };
         entries.iter().find(|(name, _)| self.text(*name) == Some(key)).map(|(_, value)| *value)
     }
@@ -202,6 +203,20 @@ impl<'b> Machine<'_, 'b> {
             b'c' => {
                 let name = format!("{} {}", self.line()?, self.line()?);
                 self.push(Value::Global(name));
+            }
+            // A frame of protocol 4, which is only a hint for reading.
+            0x95 => {
+                self.take(8)?;
+            }
+            0x93 => {
+                let (name, module) = (self.pop()?, self.pop()?);
+                let text = |index: Index| self.pickle.text(index).unwrap_or_default();
+                let global = Value::Global(format!("{} {}", text(module), text(name)));
+                self.push(global);
+            }
+            0x94 => {
+                let top = self.top()?;
+                self.memo.insert(self.memo.len(), top);
             }
             b']' | b')' => self.push(Value::Sequence(Vec::new())),
             b'}' => self.push(Value::Dict(Vec::new())),

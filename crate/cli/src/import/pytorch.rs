@@ -3,7 +3,7 @@
 //! The crate `pytorch-reader`, which burn-store uses, bounds its memory by constants of megabytes and gigabytes. This reader takes memory in proportion to the
 //! file, as the tests of untrusted input require.
 
-use half::f16;
+use half::{bf16, f16};
 use std::{collections::HashMap, ops::Range};
 
 use super::pickle::{Index, Pickle, Value};
@@ -31,6 +31,7 @@ struct Stored {
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Half,
+    BFloat,
     Float,
     Double,
     /// Another type, with its size in bytes. Such tensors are not read.
@@ -42,10 +43,11 @@ impl Kind {
         match name.strip_prefix("torch ").unwrap_or(name) {
             "FloatStorage" => Self::Float,
             "HalfStorage" => Self::Half,
+            "BFloat16Storage" => Self::BFloat,
             "DoubleStorage" => Self::Double,
             "LongStorage" | "ComplexFloatStorage" => Self::Other(8),
             "IntStorage" => Self::Other(4),
-            "ShortStorage" | "BFloat16Storage" => Self::Other(2),
+            "ShortStorage" => Self::Other(2),
             "ComplexDoubleStorage" => Self::Other(16),
             _ => Self::Other(1),
         }
@@ -53,7 +55,7 @@ impl Kind {
 
     fn bytes(self) -> usize {
         match self {
-            Self::Half => 2,
+            Self::Half | Self::BFloat => 2,
             Self::Float => 4,
             Self::Double => 8,
             Self::Other(bytes) => bytes,
@@ -109,6 +111,10 @@ impl Tensors {
         Ok(Self { bytes, tensors })
     }
 
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
         Some(&self.tensors.get(name)?.shape)
     }
@@ -134,6 +140,7 @@ impl Tensors {
             let bytes = storage.get(start..start.checked_add(width)?)?;
             Some(match tensor.kind {
                 Kind::Half => f16::from_le_bytes(bytes.try_into().ok()?).to_f32(),
+                Kind::BFloat => bf16::from_le_bytes(bytes.try_into().ok()?).to_f32(),
                 Kind::Float => f32::from_le_bytes(bytes.try_into().ok()?),
                 Kind::Double => f64::from_le_bytes(bytes.try_into().ok()?) as f32,
                 Kind::Other(_) => return None,
@@ -149,9 +156,43 @@ impl Tensors {
 /// The number in the first pickle of an old file, in little-endian order.
 const MAGIC: &[u8] = &[0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
 
-/// Returns the tensors of the root, or of its `state_dict` if it has one, without the other state of a training run.
+/// A parameter that every model of this kind has.
+const KNOWN: &str = "embedding.weight";
+/// The most dictionaries in one another, such as `{"model": {"state_dict": ..}}`.
+const MAX_DEPTH: usize = 3;
+
+/// Returns the tensors of the first dictionary with those of a model: the root, or what a training run wraps it in beside other state. Prefixes of all their names,
+/// such as `module.` of `DataParallel`, are removed.
 fn collect(pickle: &Pickle) -> HashMap<String, Stored> {
-    let dict = pickle.get(pickle.root, "state_dict").unwrap_or(pickle.root);
+    let mut dicts = vec![pickle.root];
+    for _ in 0..=MAX_DEPTH {
+        for &dict in &dicts {
+            let tensors = tensors_of(pickle, dict);
+            // "speaker_embedding.weight" is another parameter, and the shortest name is that of the model itself.
+            let known = tensors.keys().filter(|name| *name == KNOWN || name.ends_with(&format!(".{KNOWN}")));
+            if let Some(known) = known.min_by_key(|name| name.len()) {
+                let prefix = known[..known.len() - KNOWN.len()].to_string();
+                let unwrapped = tensors
+                    .into_iter()
+                    .filter_map(|(name, tensor)| Some((name.strip_prefix(&prefix)?.to_string(), tensor)));
+                return unwrapped.collect();
+            }
+        }
+        let inner = |&dict: &Index| match &pickle.values[dict] {
+            Value::Dict(entries) => entries.iter().map(|&(_, value)| value).collect(),
+            _ => Vec::new(),
+        };
+        dicts = dicts.iter().flat_map(inner).collect();
+        dicts.retain(|&value| matches!(pickle.values[value], Value::Dict(_)));
+        // A dictionary may hold another many times.
+        dicts.sort_unstable();
+        dicts.dedup();
+    }
+    HashMap::new()
+}
+
+/// Returns the tensors of a dictionary by their keys.
+fn tensors_of(pickle: &Pickle, dict: Index) -> HashMap<String, Stored> {
     let Value::Dict(entries) = &pickle.values[dict] else { return HashMap::new() };
     let tensor = |&(key, value): &(Index, Index)| {
         let Value::Tensor(arguments) = pickle.values[value] else { return None };

@@ -18,6 +18,7 @@ use ownvoice::{
     Error, Result,
     audio::{
         mel::MelExtractor,
+        resample::resample,
         wav::{self, Origin},
     },
     files,
@@ -147,9 +148,10 @@ pub fn evaluate_lips(
             if condition == Condition::Lips {
                 speaking_seconds += begun.elapsed().as_secs_f32();
             }
-            scores.extend(intelligibility(&one.sound, &samples, rate_hz)?);
+            let spoken_hz = base.vocoder.sample_rate_hz();
+            scores.extend(intelligibility(&one.sound, &resample(&samples, spoken_hz, rate_hz)?, rate_hz)?);
             let origin = Origin::synthetic(voice_id);
-            files::write(&folder.join(&name), wav::write_with_origin(&samples, rate_hz, &origin))?;
+            files::write(&folder.join(&name), wav::write_with_origin(&samples, spoken_hz, &origin))?;
         }
         report.progress(&Progress { done: number + 1, of: Some(shown.len()), message: "videos spoken" });
     }

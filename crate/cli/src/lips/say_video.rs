@@ -19,7 +19,7 @@ use ownvoice::{
 /// If no part can be used, fails with the reason: `no-face`, `several-faces`, `video-cut` or `clip-too-short`. Other errors are `video-unreadable`,
 /// `program-missing` and `io`.
 pub fn speak_video(base: &LipBase, path: &Path, speaker: usize, vocoder: &dyn Vocoder) -> Result<LipSpeech> {
-    let rate_hz = base.manifest.mel.sample_rate_hz;
+    let rate_hz = vocoder.sample_rate_hz();
     let found = search_silent(path, &mut FaceDetector::default(), rate_hz)?;
     let mut left_out = found.errors();
     if found.tracks.is_empty() {

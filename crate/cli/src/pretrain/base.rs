@@ -12,12 +12,9 @@ use super::{
     warm_start::WarmStart,
 };
 use crate::learn::Trained;
-use crate::{
-    corpus::HELD_OUT,
-    learn::{
-        hyperparameters::{Hyperparameters, RunConfig},
-        run::curve_path,
-    },
+use crate::learn::{
+    hyperparameters::{Hyperparameters, RunConfig},
+    run::curve_path,
 };
 use burn_fused::weights::{Metadata, Storage, collect, deserialize, serialize};
 use ownvoice::{
@@ -184,7 +181,7 @@ fn write_base(
     };
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
-        name: "ownvoice base, English, engine voices".into(),
+        name: "ownvoice base, English".into(),
         licence: "MIT OR Apache-2.0".into(),
         files: Files {
             weights: FileEntry::new(WEIGHTS, &weights),
@@ -196,7 +193,7 @@ fn write_base(
         mel: features.mel.clone(),
         symbols: symbols::version(),
         default_speaker: features.speakers[default_speaker(features)].clone(),
-        held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
+        held_out: Vec::new(), // `ownvoice measure` names them.
         speakers: features.speakers.clone(),
         people: people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
@@ -233,8 +230,8 @@ pub const WEIGHTS: &str = "weights.safetensors";
 pub const ALIGNER: &str = "aligner.safetensors";
 /// The path of the lexicon, which all bases share.
 const LEXICON: &str = "../lexicon/en.lex";
-/// The most natural voice of the speech engines.
-const DEFAULT_SPEAKER: &str = "flite-slt";
+/// The most natural voice of the teacher.
+const DEFAULT_SPEAKER: &str = "kokoro-af_heart";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! The recipe of a base: all steps from the corpus to the measurement. The shipped base took more steps, which its manifest lists.
+//! The recipe of a base: all steps from the corpora to the measurement.
 
 use std::{
     fs,
@@ -16,10 +16,12 @@ use crate::{
     },
     corpus::{
         self, MakeOptions,
-        people::{PEOPLE, Person},
+        make_people::make_people,
+        people::PEOPLE,
         prepare::{PrepareConfig, prepare},
+        teacher::{TeacherOptions, make_teacher},
     },
-    evaluate::measure::{MeasureConfig, measure},
+    evaluate::measure::{MeasureConfig, SENTENCES, measure},
     learn::hyperparameters::{Hyperparameters, RunConfig},
     speaker_encoder::from_files::{SpeakerEncoderConfig, train_speaker_encoder},
     vocoder::from_files::{TrainVocoderConfig, train_vocoder},
@@ -36,24 +38,26 @@ use ownvoice::{
 pub struct RecipeConfig {
     /// The folder for the base.
     pub out: PathBuf,
-    /// The folder for corpus, features and checkpoints, from which an interrupted recipe is resumed.
+    /// The folder for corpora, features and checkpoints, from which an interrupted recipe is resumed.
     pub work: PathBuf,
-    /// The hours of speech from speech engines.
+    /// The folder `voices` of the npm package kokoro-js.
+    pub teacher: PathBuf,
+    /// The hours of speech from the teacher.
     pub hours: f32,
     /// The number of steps of the base's training.
     pub steps: usize,
-    /// The corpus folder of people. The base is trained on some of them, and measured on the others.
-    pub people: Option<PathBuf>,
+    /// The folder of the external evaluators, `tests/evaluators`.
+    pub evaluators: Option<PathBuf>,
     pub seed: u64,
     pub device: Device,
 }
 
-/// Makes a base: corpus, features, aligner, base, vocoder, speaker encoder, measurement. Results in the work folder are not made again. Returns the measured
+/// Makes a base: corpora, features, aligner, base, vocoder, speaker encoder, measurement. Results in the work folder are not made again. Returns the measured
 /// quality.
 pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     files::check_folder(&config.out)?;
     let steps = Steps::new(config, report);
-    steps.corpus()?;
+    steps.make_corpora()?;
     let features = steps.features("2/9 features", "features", None)?;
     let aligner = steps.aligner(features)?;
     let aligned =
@@ -64,8 +68,9 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     steps.speaker_encoder()?;
     let RecipeConfig { out, hours, steps: base_steps, seed, .. } = config;
     let mut manifest = read_manifest(out)?;
-    manifest.recipe["command"] =
-        json!(format!("ownvoice recipe --hours {hours} --steps {base_steps} --seed {seed} --work WORK"));
+    manifest.recipe["command"] = json!(format!(
+        "ownvoice recipe --teacher VOICES --hours {hours} --steps {base_steps} --seed {seed} --work WORK"
+    ));
     write_manifest(out, &manifest)?;
     steps.measurement()
 }
@@ -74,18 +79,16 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
 struct Steps<'a> {
     config: &'a RecipeConfig,
     report: &'a dyn Report,
-    /// The corpus of speech engines, and that of people if the base is trained on some of them.
-    corpora: Vec<PathBuf>,
-    /// The people whose recordings the base is trained on.
-    people: Vec<&'static Person>,
+    /// The corpora that are trained on: of the teacher, and of people.
+    corpora: [PathBuf; 2],
+    /// The corpus of speech engines, which are only measured on.
+    engines: PathBuf,
 }
 
 impl<'a> Steps<'a> {
     fn new(config: &'a RecipeConfig, report: &'a dyn Report) -> Self {
-        let people = config.people.as_deref().map(trained_on).unwrap_or_default();
-        let of_people = config.people.clone().filter(|_| !people.is_empty());
-        let corpora = [config.work.join("corpus")].into_iter().chain(of_people).collect();
-        Self { config, report, corpora, people }
+        let [teacher, people, engines] = ["teacher", "people", "engines"].map(|name| config.work.join(name));
+        Self { config, report, corpora: [teacher, people], engines }
     }
 
     /// The configuration of a run whose checkpoints are in a folder of the work folder.
@@ -95,12 +98,24 @@ impl<'a> Steps<'a> {
         RunConfig { resume: true, ..RunConfig::new(hyperparameters, work.join(folder), device) }
     }
 
-    fn corpus(&self) -> Result<()> {
-        let RecipeConfig { hours, seed, .. } = *self.config;
-        let folder = &self.corpora[0];
-        if !folder.join("corpus.json").exists() {
-            self.report.note(&format!("1/9 corpus: {hours} h from the installed speech engines"));
-            make_corpus(folder, &MakeOptions { hours, seed, ..MakeOptions::default() }, self.report)?;
+    fn make_corpora(&self) -> Result<()> {
+        let RecipeConfig { teacher: voices, hours, seed, .. } = self.config;
+        let ([teacher, people], engines, report) = (&self.corpora, &self.engines, self.report);
+        let (hours, seed) = (*hours, *seed);
+        if !people.join("people.json").exists() {
+            report.note("1/9 corpus of people, from installed packages");
+            make_people(people, &|person| report.note(&person.name))?;
+        }
+        if !engines.join("corpus.json").exists() {
+            report.note("1/9 corpus of the speech engines that are measured on");
+            let options =
+                MakeOptions { seed, speakers: Vec::new(), foreign: Vec::new(), ..MakeOptions::default() };
+            make_corpus(engines, &options, report)?;
+        }
+        if !teacher.join("corpus.json").exists() {
+            report.note(&format!("1/9 corpus of the teacher: {hours} h"));
+            let options = TeacherOptions { voices: voices.clone(), hours, seed };
+            make_teacher(teacher, &options, &Phonemizer::embedded(), report)?;
         }
         Ok(())
     }
@@ -110,10 +125,11 @@ impl<'a> Steps<'a> {
         let out = self.config.work.join(folder);
         if !out.join("features.json").exists() {
             self.report.note(note);
-            let without_text =
-                self.people.iter().filter(|person| aligner.is_some() && person.is_without_text());
+            let without_text = PEOPLE
+                .iter()
+                .filter(|person| aligner.is_some() && !person.is_held_out() && person.is_without_text());
             let config = PrepareConfig {
-                corpora: self.corpora.clone(),
+                corpora: self.corpora.to_vec(),
                 out: out.clone(),
                 aligner: aligner.map(Path::to_owned),
                 pseudo_phones: without_text.map(|person| person.name.to_string()).collect(),
@@ -141,7 +157,7 @@ impl<'a> Steps<'a> {
         Ok(aligner)
     }
 
-    /// Trains the base on all speakers, then for some more steps with a domain embedding if there are people among them.
+    /// Trains the base on all speakers, then for some more steps with a domain embedding of people.
     fn base(&self, features: &Path) -> Result<()> {
         let RecipeConfig { out, work, steps, device, .. } = self.config;
         self.report.note(&format!("5/9 base voice: {steps} steps"));
@@ -150,9 +166,6 @@ impl<'a> Steps<'a> {
             ..PretrainConfig::new(features.to_owned(), out.clone(), device)
         };
         pretrain(&config(Hyperparameters { steps: *steps, ..Hyperparameters::base() }, "run"), self.report)?;
-        if self.people.is_empty() {
-            return Ok(());
-        }
         let on_people = Hyperparameters::on_people();
         self.report
             .note(&format!("5/9 base voice, with a domain embedding of people: {} steps", on_people.steps));
@@ -183,6 +196,7 @@ impl<'a> Steps<'a> {
                 out: first.clone(),
                 base: None,
                 from: None,
+                smoothing: false,
                 training: self.run(on_recordings, "vocoder-heard"),
             };
             train_vocoder(&config, self.report)?;
@@ -193,6 +207,7 @@ impl<'a> Steps<'a> {
             out: out.join(VOCODER),
             base: Some(out.clone()),
             from: Some(first),
+            smoothing: false,
             training: self.run(on_base, "vocoder-spoken"),
         };
         train_vocoder(&config, self.report)?;
@@ -204,7 +219,7 @@ impl<'a> Steps<'a> {
         let hyperparameters = Hyperparameters { seed: *seed, ..Hyperparameters::speaker_encoder() };
         self.report.note(&format!("8/9 speaker encoder: {} steps", hyperparameters.steps));
         let config = SpeakerEncoderConfig {
-            corpora: self.corpora.clone(),
+            corpora: self.corpora.to_vec(),
             out: out.join(SPEAKER_ENCODER),
             run: work.join("speaker-encoder"),
             device: device.clone(),
@@ -216,23 +231,20 @@ impl<'a> Steps<'a> {
     }
 
     fn measurement(&self) -> Result<Value> {
-        let RecipeConfig { out, people, seed, device, .. } = self.config;
-        self.report.note("9/9 clones of the held-out voices");
+        let RecipeConfig { out, work, evaluators, seed, device, .. } = self.config;
+        self.report.note("9/9 clones of the held-out speakers");
         let config = MeasureConfig {
             base: out.clone(),
-            corpus: Some(self.corpora[0].clone()),
-            people: people.clone(),
-            wavs: None,
+            corpora: self.corpora.iter().chain([&self.engines]).cloned().collect(),
+            speakers: Vec::new(),
+            sentences: SENTENCES,
+            wavs: Some(work.join("wavs")),
+            evaluators: evaluators.clone(),
             seed: *seed,
             device: device.clone(),
         };
         measure(&config, self.report)
     }
-}
-
-/// Returns the people of a corpus whose recordings the base is trained on.
-fn trained_on(people: &Path) -> Vec<&'static Person> {
-    PEOPLE.iter().filter(|person| !person.is_held_out() && person.folder(people).is_dir()).collect()
 }
 
 /// Makes a corpus from the installed speech engines, and reports its progress.

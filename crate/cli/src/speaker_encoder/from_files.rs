@@ -1,9 +1,6 @@
 //! Trains the speaker encoder on corpora, and measures it on speakers that it was not trained on.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use burn::{module::Module, prelude::Device};
 use rayon::prelude::*;
@@ -54,7 +51,7 @@ const CLIPS: usize = 40;
 pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report) -> Result<Trained> {
     let SpeakerEncoderConfig { corpora, out, hyperparameters, device, resume, run } = config;
     files::check_writable(out)?;
-    let recordings = recordings_of(corpora)?;
+    let recordings = recordings_of(corpora, report)?;
     let perturbations: Vec<Perturbation> = FORMANTS
         .iter()
         .flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants }))
@@ -93,13 +90,13 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
 }
 
 /// Returns the recordings of all corpora, including those of voices in other languages.
-fn recordings_of(corpora: &[PathBuf]) -> Result<Vec<Recording>> {
+fn recordings_of(corpora: &[PathBuf], report: &dyn Report) -> Result<Vec<Recording>> {
     let mut recordings = Vec::new();
     for corpus in corpora {
-        recordings.extend(layouts::load(corpus)?);
+        recordings.extend(layouts::load(corpus, report)?);
         let foreign = corpus.join(FOREIGN);
         if foreign.is_dir() {
-            recordings.extend(layouts::load(&foreign)?);
+            recordings.extend(layouts::load(&foreign, report)?);
         }
     }
     Ok(recordings)
@@ -139,9 +136,9 @@ const NEIGHBOURS: [(f32, f32); 5] = [(1.0, 1.0), (0.875, 1.0), (1.14, 1.0), (1.0
 /// The maximum number of clips of each speaker.
 const VERIFIED_CLIPS: usize = 24;
 
-/// Measures an encoder on all pairs of clips of speakers that are made from the voices in a folder.
-pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification> {
-    let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
+/// Measures an encoder on all pairs of clips of speakers that are made from the voices in some folders.
+pub fn verify(verifier: &SpeakerVerifier, corpora: &[PathBuf], report: &dyn Report) -> Result<Verification> {
+    let recordings = recordings_of(corpora, report)?;
     let mut vectors: Vec<(usize, SpeakerEmbedding)> = Vec::new();
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
@@ -188,7 +185,7 @@ mod tests {
             fs::write(folder.join("metadata.csv"), "c|Hello.\n").unwrap();
         }
         let recordings =
-            recordings_of(&["engines", "people"].map(|corpus| root.path().join(corpus))).unwrap();
+            recordings_of(&["engines", "people"].map(|corpus| root.path().join(corpus)), &()).unwrap();
         let speakers: Vec<&str> = by_speaker(&recordings).into_keys().collect();
         assert_eq!(speakers, ["ann", "bob", "eve"]);
     }

@@ -5,7 +5,8 @@ use rand::Rng;
 
 use super::{
     dataset::VocoderDataset,
-    spectra::{LONG_WINDOW, SHORT_WINDOW, Spectra, TYPICAL_NOISE, noise_power},
+    smoothing::smoothed,
+    spectra::{LONG_WINDOW_SECONDS, SHORT_WINDOW_SECONDS, Spectra, TYPICAL_NOISE, noise_power},
 };
 use crate::learn::{data_loader::Collate, hyperparameters::Hyperparameters};
 use burn_fused::{ranks::Shard, trace::Value};
@@ -35,6 +36,8 @@ pub struct VocoderBatch {
     pub(super) voiced: Tensor<3>,
     pub(super) long: Spectra,
     pub(super) short: Spectra,
+    /// `[B, 1, F]`, 1 for the frequencies that the recording contains, otherwise 0
+    pub(super) known: Tensor<3>,
     /// The share of this shard in the whole batch.
     pub(super) share: f32,
     /// The number of voiced frames in the whole batch.
@@ -61,9 +64,13 @@ impl Data for VocoderBatch {
 /// A source of batches of windows.
 pub(super) struct WindowSource<'a> {
     dataset: &'a VocoderDataset,
+    /// Extracts spectrograms from samples at the vocoder's rate.
     extractor: MelExtractor,
-    long: Stft,
-    short: Stft,
+    /// The spectra of both windows, and the power of noise in each bin.
+    long: (Stft, f32),
+    short: (Stft, f32),
+    /// Whether the spectrograms of training are smoothed at random, see [`smoothed`].
+    smoothing: bool,
     config: &'a VocoderConfig,
     hyperparameters: &'a Hyperparameters,
     train: BatchSampler,
@@ -80,6 +87,8 @@ struct Window {
     first_frame: usize,
     /// The phase of the first pulse, 0 to 1.
     phase: f32,
+    /// The smoothing along time and frequency, 0 to 1.
+    smoothing: [f32; 2],
 }
 
 impl<'a> WindowSource<'a> {
@@ -89,20 +98,28 @@ impl<'a> WindowSource<'a> {
     pub fn new(
         dataset: &'a VocoderDataset,
         (train, held_out): (&[usize], &[usize]),
-        mel: &MelConfig,
         config: &'a VocoderConfig,
         hyperparameters: &'a Hyperparameters,
+        smoothing: bool,
         shard: Shard,
     ) -> Self {
+        let extractor =
+            config.extractor(dataset.mel_config()).expect("the network reads the dataset's spectrograms");
+        let MelConfig { sample_rate_hz, fft_length, hop_length, .. } = *extractor.config();
+        let spectra = |seconds: f32| {
+            let window = (seconds * sample_rate_hz as f32).round() as usize;
+            (Stft::new(fft_length, window, hop_length), noise_power(window))
+        };
         // All windows have the same length.
         let sampler = |clips: &[usize], seed| {
             BatchSampler::new(clips.iter().map(|&clip| (clip, 0)), hyperparameters.batch, seed)
         };
         Self {
             dataset,
-            extractor: MelExtractor::new(mel.clone()),
-            long: Stft::new(mel.fft_length, LONG_WINDOW, mel.hop_length),
-            short: Stft::new(mel.fft_length, SHORT_WINDOW, mel.hop_length),
+            extractor,
+            long: spectra(LONG_WINDOW_SECONDS),
+            short: spectra(SHORT_WINDOW_SECONDS),
+            smoothing,
             config,
             hyperparameters,
             train: sampler(train, hyperparameters.seed),
@@ -120,7 +137,12 @@ impl<'a> WindowSource<'a> {
         let window = |(item, clip)| {
             let mut random = key.random(self.hyperparameters.seed, item);
             let last = self.dataset.frames(clip) - self.hyperparameters.window;
-            Window { clip, first_frame: random.random_range(0..=last), phase: random.random() }
+            Window {
+                clip,
+                first_frame: random.random_range(0..=last),
+                phase: random.random(),
+                smoothing: random.random(),
+            }
         };
         clips.into_iter().enumerate().map(window).collect()
     }
@@ -137,7 +159,7 @@ impl<'a> WindowSource<'a> {
     }
 
     /// Appends the power spectra of the window's own frames.
-    fn powers(&self, stft: &Stft, samples: &[f32], powers: &mut Vec<f32>) {
+    fn powers(&self, (stft, _): &(Stft, f32), samples: &[f32], powers: &mut Vec<f32>) {
         let own = MARGIN..MARGIN + self.hyperparameters.window;
         stft.analyze(samples, |frame, spectrum| {
             if own.contains(&frame) {
@@ -162,8 +184,15 @@ impl Collate for WindowSource<'_> {
 
         let (mut mels, mut envelopes) = (Vec::new(), Vec::new());
         let (mut long, mut short, mut long_pulses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known = Vec::new();
+        let bin_hz = self.config.sample_rate_hz as f32 / 2.0 / (bins - 1) as f32;
         for window in windows {
-            let mel = self.dataset.mel(window.clip, window.first_frame, frames)?;
+            let mut mel = self.dataset.mel(window.clip, window.first_frame, frames)?;
+            if self.smoothing && matches!(key, BatchKey::Train(_)) {
+                mel = smoothed(&mel, window.smoothing);
+            }
+            let band_hz = self.dataset.band_hz(window.clip);
+            known.extend((0..bins).map(|bin| f32::from(u8::from(bin as f32 * bin_hz <= band_hz))));
             envelopes.extend(self.extractor.envelope(&mel));
             mels.extend(mel.data.iter().map(|&value| self.config.mel_normalisation().apply(value)));
             let (recording, pulses) = self.samples(window)?;
@@ -173,9 +202,9 @@ impl Collate for WindowSource<'_> {
         }
         let pitches = f0_hz.iter().flatten().flat_map(|&hz| class_shares(hz)).collect();
         let voiced: Vec<f32> = f0_hz.iter().flatten().map(|&hz| f32::from(u8::from(hz > 0.0))).collect();
-        let short_pulses =
-            voiced.iter().map(|voiced| voiced * TYPICAL_NOISE * noise_power(SHORT_WINDOW)).collect();
+        let short_pulses = voiced.iter().map(|voiced| voiced * TYPICAL_NOISE * self.short.1).collect();
         let tensor = |values: Vec<f32>, width: usize| {
+            let frames = values.len() / (windows.len() * width);
             Tensor::<3>::from_data(TensorData::new(values, [windows.len(), frames, width]), cpu)
         };
         Ok(VocoderBatch {
@@ -186,13 +215,14 @@ impl Collate for WindowSource<'_> {
             long: Spectra {
                 target: tensor(long, bins),
                 pulses: tensor(long_pulses, bins),
-                noise: noise_power(LONG_WINDOW),
+                noise: self.long.1,
             },
             short: Spectra {
                 target: tensor(short, bins),
                 pulses: tensor(short_pulses, 1),
-                noise: noise_power(SHORT_WINDOW),
+                noise: self.short.1,
             },
+            known: tensor(known, bins),
             voiced: tensor(voiced, 1),
             share: windows.len() as f32 / whole.len() as f32,
             voiced_frames,
@@ -207,6 +237,7 @@ impl Collate for WindowSource<'_> {
             voiced: made.voiced.to_device(device),
             long: made.long.on_device(device),
             short: made.short.on_device(device),
+            known: made.known.to_device(device),
             ..made
         }
     }

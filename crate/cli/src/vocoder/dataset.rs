@@ -10,8 +10,10 @@ use std::{
 use ownvoice::{
     Error, Result,
     audio::{
-        mel::{Mel, MelExtractor},
+        Audio,
+        mel::{Mel, MelConfig, MelExtractor},
         pitch,
+        resample::resample,
     },
     files,
 };
@@ -21,19 +23,22 @@ pub struct VocoderClip {
     samples: Vec<f32>,
     f0_hz: Vec<f32>,
     mel: Mel,
+    band_hz: f32,
 }
 
 impl VocoderClip {
     /// Creates a clip and computes its pitch.
     ///
-    /// * `samples`: the recording at the sample rate of `extractor`
-    /// * `mel`:     a synthesised spectrogram with as many frames; `None` extracts that of the recording
-    pub fn new(samples: Vec<f32>, mel: Option<Mel>, extractor: &MelExtractor) -> Self {
-        let config = extractor.config();
-        let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
-        let mel = mel.unwrap_or_else(|| extractor.extract(&samples));
+    /// * `recording`: at the sample rate of the vocoder
+    /// * `band_hz`:   the highest frequency that it contains
+    /// * `mel`:       a synthesised spectrogram with as many frames; `None` extracts that of the recording
+    pub fn new(recording: Audio, band_hz: f32, mel: Option<Mel>, extractor: &MelExtractor) -> Result<Self> {
+        let (config, Audio { samples, sample_rate_hz }) = (extractor.config(), recording);
+        let heard = resample(&samples, sample_rate_hz, config.sample_rate_hz)?;
+        let f0_hz = pitch::track(&heard, config.sample_rate_hz, config.hop_length).f0_hz;
+        let mel = mel.unwrap_or_else(|| extractor.extract(&heard));
         assert_eq!(mel.frames(), f0_hz.len(), "one frame per hop");
-        Self { samples, f0_hz, mel }
+        Ok(Self { samples, f0_hz, mel, band_hz })
     }
 }
 
@@ -45,7 +50,7 @@ pub struct VocoderDataset {
     end: u64,
     spans: Vec<Span>,
     names: Vec<String>,
-    mels: usize,
+    mel: MelConfig,
 }
 
 /// The position of a clip in the file: samples, then pitches, then the spectrogram.
@@ -55,14 +60,15 @@ struct Span {
     begin: u64,
     samples: usize,
     frames: usize,
+    band_hz: f32,
 }
 
 impl VocoderDataset {
     /// Creates an empty dataset.
     ///
     /// * `directory`: the folder of the run
-    /// * `mels`:      the number of channels of the spectrograms
-    pub fn create(directory: &Path, mels: usize) -> Result<Self> {
+    /// * `mel`:       the configuration of the spectrograms
+    pub fn create(directory: &Path, mel: MelConfig) -> Result<Self> {
         fs::create_dir_all(directory).map_err(Error::io(directory))?;
         // Each rank of a process has its own file.
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -74,20 +80,26 @@ impl VocoderDataset {
             end: 0,
             spans: Vec::new(),
             names: Vec::new(),
-            mels,
+            mel,
         })
     }
 
     /// Appends a clip.
     pub fn push(&mut self, name: String, clip: &VocoderClip) -> Result<()> {
-        let VocoderClip { samples, f0_hz, mel } = clip;
+        let VocoderClip { samples, f0_hz, mel, band_hz } = clip;
         let bytes: Vec<u8> =
             [samples, f0_hz, &mel.data].into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         self.file.write_all(&bytes).map_err(Error::io(&self.path))?;
-        self.spans.push(Span { begin: self.end, samples: samples.len(), frames: mel.frames() });
+        let (samples, frames) = (samples.len(), mel.frames());
+        self.spans.push(Span { begin: self.end, samples, frames, band_hz: *band_hz });
         self.names.push(name);
         self.end += bytes.len() as u64 / VALUE;
         Ok(())
+    }
+
+    /// Returns the configuration of the spectrograms.
+    pub fn mel_config(&self) -> &MelConfig {
+        &self.mel
     }
 
     /// Returns the number of clips.
@@ -105,11 +117,16 @@ impl VocoderDataset {
         self.spans[clip].frames
     }
 
+    /// Returns the highest frequency that a clip contains.
+    pub fn band_hz(&self, clip: usize) -> f32 {
+        self.spans[clip].band_hz
+    }
+
     /// Returns the pitches of `count` frames in Hz, with 0 in unvoiced frames and outside the clip.
     ///
     /// * `first`: the first frame, which may be before the clip
     pub fn f0_hz(&self, clip: usize, first: isize, count: usize) -> Result<Vec<f32>> {
-        let Span { begin, samples, frames } = self.spans[clip];
+        let Span { begin, samples, frames, .. } = self.spans[clip];
         self.padded(begin + samples as u64, frames, first, count)
     }
 
@@ -123,9 +140,9 @@ impl VocoderDataset {
 
     /// Returns `count` frames of the spectrogram, which must be within the clip.
     pub fn mel(&self, clip: usize, first: usize, count: usize) -> Result<Mel> {
-        let Span { begin, samples, frames } = self.spans[clip];
-        let data = self.values(begin + (samples + frames + first * self.mels) as u64, count * self.mels)?;
-        Ok(Mel { mels: self.mels, data })
+        let (Span { begin, samples, frames, .. }, mels) = (self.spans[clip], self.mel.mels);
+        let data = self.values(begin + (samples + frames + first * mels) as u64, count * mels)?;
+        Ok(Mel { mels, data })
     }
 
     /// Reads `count` values from the index `first` of a sequence, with zeros outside the sequence.
@@ -169,16 +186,19 @@ mod tests {
     #[test]
     fn a_clip_is_read_back_with_silence_around_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut dataset = VocoderDataset::create(folder.path(), 2).unwrap();
+        let mut dataset =
+            VocoderDataset::create(folder.path(), MelConfig { mels: 2, ..MelConfig::speech_16k() }).unwrap();
         for offset in [0.0, 10.0] {
             let clip = VocoderClip {
                 samples: (0..6).map(|at| offset + at as f32).collect(),
                 f0_hz: vec![offset + 1.0, offset + 2.0, offset + 3.0],
                 mel: Mel { mels: 2, data: (0..6).map(|at| -offset - at as f32).collect() },
+                band_hz: 8000.0 + offset,
             };
             dataset.push(format!("from {offset}"), &clip).unwrap();
         }
         assert_eq!((dataset.len(), dataset.frames(1), dataset.name(1)), (2, 3, "from 10"));
+        assert_eq!(dataset.band_hz(1), 8010.0);
         assert_eq!(
             dataset.samples(1, -2, 10).unwrap(),
             [0.0, 0.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 0.0, 0.0]

@@ -3,5 +3,6 @@
 mod batch;
 mod dataset;
 pub mod from_files;
+mod smoothing;
 mod spectra;
 pub mod training;

@@ -2,11 +2,11 @@
 
 use burn::prelude::*;
 
-/// The longer window under which spectra are compared, in samples. 50 ms resolve harmonics, and so distinguish pulses from noise.
-pub(super) const LONG_WINDOW: usize = 800;
-/// The shorter window, in samples. 20 ms resolve time. At low pitch, this window contains two pulses, whose interference depends on their position. Therefore only
-/// the sum of the powers is compared; otherwise the loss would prefer noise.
-pub(super) const SHORT_WINDOW: usize = 320;
+/// The longer window under which spectra are compared. 50 ms resolve harmonics, and so distinguish pulses from noise.
+pub(super) const LONG_WINDOW_SECONDS: f32 = 0.05;
+/// The shorter window. 20 ms resolve time. At low pitch, this window contains two pulses, whose interference depends on their position. Therefore only the sum of
+/// the powers is compared; otherwise the loss would prefer noise.
+pub(super) const SHORT_WINDOW_SECONDS: f32 = 0.02;
 
 /// Amplitudes below this are silence, as in the spectrograms.
 const MIN_MAGNITUDE: f32 = 1e-5;
@@ -38,14 +38,24 @@ impl Spectra {
 /// harmonics of the pulses, which have other frequencies in the recording, with noise.
 ///
 /// * `harmonic`, `noise`: `[B, T, F]`, the filters as power gains
-pub(super) fn divergence(spectra: &Spectra, harmonic: Tensor<3>, noise: Tensor<3>) -> Tensor<1> {
+/// * `known`:             `[B, 1, F]`, 1 for the frequencies that are compared and 0 for those that the recording lacks
+pub(super) fn divergence(
+    spectra: &Spectra,
+    harmonic: Tensor<3>,
+    noise: Tensor<3>,
+    known: Tensor<3>,
+) -> Tensor<1> {
     let floor = MIN_MAGNITUDE * MIN_MAGNITUDE * spectra.noise;
     let power = harmonic * spectra.pulses.clone() + noise.mul_scalar(TYPICAL_NOISE * spectra.noise) + floor;
     let ratio = (spectra.target.clone() + floor) / power;
-    (ratio.clone().add_scalar(1.0).log().mul_scalar(2.0) - ratio.log()).mean() - 2.0 * std::f32::consts::LN_2
+    let each =
+        ratio.clone().add_scalar(1.0).log().mul_scalar(2.0) - ratio.log() - 2.0 * std::f32::consts::LN_2;
+    (each * known).mean()
 }
 
 /// Returns the power of each bin for noise of unit power. The squares of a Hann window sum to 3/8 of its length.
+///
+/// * `window`: in samples
 pub(super) fn noise_power(window: usize) -> f32 {
     0.375 * window as f32
 }

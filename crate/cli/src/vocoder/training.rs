@@ -21,7 +21,6 @@ use crate::learn::{
 use burn_fused::{ComputePlan, Mode, Precision, Scope};
 use ownvoice::{
     Result,
-    audio::mel::MelConfig,
     report::Report,
     vocoder::network::{Filters, SourceFilter, VocoderConfig},
 };
@@ -62,8 +61,8 @@ impl TrainableModel for SourceFilter {
         let restraint =
             (harmonic.clone() - batch.envelope.clone()).powi_scalar(2).mean().mul_scalar(RESTRAINT);
         let (harmonic, noise) = (harmonic.mul_scalar(2.0).exp(), noise.mul_scalar(2.0).exp());
-        let [long, short] =
-            [&batch.long, &batch.short].map(|spectra| divergence(spectra, harmonic.clone(), noise.clone()));
+        let [long, short] = [&batch.long, &batch.short]
+            .map(|spectra| divergence(spectra, harmonic.clone(), noise.clone(), batch.known.clone()));
         let spectrum = (long + short).div_scalar(2.0);
         let voiced_frames = batch.voiced_frames.max(1) as f32;
         let pitch = (log_softmax(pitch, 2) * batch.pitch.clone()).sum().div_scalar(-voiced_frames);
@@ -82,10 +81,12 @@ impl TrainableModel for SourceFilter {
 }
 
 /// Trains `blank`, which is on the run's device, to the last step. Returns the network and its held-out spectral loss.
+///
+/// * `smoothing`: whether the spectrograms are smoothed at random
 pub fn train(
     dataset: &VocoderDataset,
-    mel: &MelConfig,
     config: &VocoderConfig,
+    smoothing: bool,
     blank: SourceFilter,
     run_config: &RunConfig,
     report: &dyn Report,
@@ -94,7 +95,8 @@ pub fn train(
     let usable = (0..dataset.len()).filter(|&clip| dataset.frames(clip) >= hyperparameters.window);
     let (train, held_out) = split(usable)?;
     let run = Run::open(blank, run_config)?;
-    let source = WindowSource::new(dataset, (&train, &held_out), mel, config, hyperparameters, ranks.shard());
+    let source =
+        WindowSource::new(dataset, (&train, &held_out), config, hyperparameters, smoothing, ranks.shard());
     run.finish(&source, report)
 }
 
@@ -111,7 +113,8 @@ mod tests {
     };
     use ownvoice::{
         audio::{
-            mel::MelExtractor,
+            Audio,
+            mel::{MelConfig, MelExtractor},
             source::{noise, pulses},
         },
         learn::sampler::BatchKey,
@@ -120,32 +123,35 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Returns pulses with a gain of 0.05 and noise with a gain of 0.005.
-    fn voice(seconds: f32, hz: f32) -> Vec<f32> {
+    /// Returns pulses with a gain of 0.05 and noise with a gain of 0.005, at 24 kHz.
+    fn voice(seconds: f32, hz: f32) -> Audio {
         let frames = (seconds * 80.0) as usize + 1;
-        let pulses = pulses(&vec![hz; frames], 16_000, 200, 0.0);
+        let pulses = pulses(&vec![hz; frames], 24_000, 300, 0.0);
         let noise = noise(pulses.len(), &mut ChaCha8Rng::seed_from_u64(hz as u64));
-        pulses.into_iter().zip(noise).map(|(x, y)| 0.05 * x + 0.005 * y).collect()
+        let samples = pulses.into_iter().zip(noise).map(|(x, y)| 0.05 * x + 0.005 * y).collect();
+        Audio { samples, sample_rate_hz: 24_000 }
+    }
+
+    fn clip(voice: Audio) -> VocoderClip {
+        VocoderClip::new(voice, 12_000.0, None, &MelExtractor::new(MelConfig::speech_16k())).unwrap()
     }
 
     #[test]
     fn a_batch_holds_the_recording_and_its_pulses() {
-        let mel = MelConfig::speech_16k();
-        let extractor = MelExtractor::new(mel.clone());
         let folder = tempfile::tempdir().unwrap();
-        let mut dataset = VocoderDataset::create(folder.path(), 80).unwrap();
-        dataset.push("a".into(), &VocoderClip::new(voice(1.5, 150.0), None, &extractor)).unwrap();
+        let mut dataset = VocoderDataset::create(folder.path(), MelConfig::speech_16k()).unwrap();
+        dataset.push("a".into(), &clip(voice(1.5, 150.0))).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let hyperparameters = Hyperparameters { batch: 2, window: 40, ..Hyperparameters::vocoder() };
         let source =
-            |shard| WindowSource::new(&dataset, (&[0], &[0]), &mel, &config, &hyperparameters, shard);
+            |shard| WindowSource::new(&dataset, (&[0], &[0]), &config, &hyperparameters, false, shard);
         let batch = source(Shard::WHOLE).make(BatchKey::Train(3), &Device::flex()).unwrap();
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
         let with = |spectra: &Spectra, harmonic: f32, noise: f32| {
             let power =
                 |amplitude: f32| Tensor::full(spectra.target.dims(), amplitude * amplitude, &Device::flex());
-            divergence(spectra, power(harmonic), power(noise)).into_scalar::<f32>()
+            divergence(spectra, power(harmonic), power(noise), batch.known.clone()).into_scalar::<f32>()
         };
         let right = with(&batch.long, 0.05, 0.005);
         for (harmonic, noise) in [(0.005, 0.05), (0.1, 0.005), (0.025, 0.005), (0.05, 0.02), (0.05, 0.001)] {
@@ -174,15 +180,45 @@ mod tests {
         );
     }
 
+    /// What a recording lacks is not compared: with a recording at 16 kHz, the filters above 8 kHz do not change the loss of the spectrum.
+    #[test]
+    fn frequencies_that_a_recording_lacks_are_not_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dataset = VocoderDataset::create(folder.path(), MelConfig::speech_16k()).unwrap();
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        for (name, band_hz) in [("narrow", 8_000.0), ("wide", 12_000.0)] {
+            let clip = VocoderClip::new(voice(0.6, 150.0), band_hz, None, &extractor).unwrap();
+            dataset.push(name.into(), &clip).unwrap();
+        }
+        let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
+        let hyperparameters = Hyperparameters { batch: 1, window: 40, ..Hyperparameters::vocoder() };
+        let loss = |clip: usize, at: usize| {
+            let source = WindowSource::new(
+                &dataset,
+                (&[clip], &[clip]),
+                &config,
+                &hyperparameters,
+                false,
+                Shard::WHOLE,
+            );
+            let batch = source.make(BatchKey::HeldOut(0), &Device::flex()).unwrap();
+            let gain = |bin: usize| if bin < at { 0.0025 } else { 1.0 };
+            let filter = (0..config.bins).map(gain).collect::<Vec<f32>>();
+            let filter = Tensor::<1>::from_floats(&filter[..], &Device::flex()).reshape([1, 1, config.bins]);
+            let noise = Tensor::full([1, 1, 1], 2.5e-5, &Device::flex());
+            divergence(&batch.long, filter, noise, batch.known.clone()).into_scalar::<f32>()
+        };
+        assert_eq!(loss(0, 513), loss(0, 769), "above 8 kHz");
+        assert!(loss(0, 512) > loss(0, 513), "at 8 kHz");
+        assert!(loss(1, 513) > 1.1 * loss(1, 769));
+    }
+
     #[test]
     fn a_few_steps_reduce_the_loss_of_the_spectrum() {
-        let mel = MelConfig::speech_16k();
-        let extractor = MelExtractor::new(mel.clone());
         let folder = tempfile::tempdir().unwrap();
-        let mut dataset = VocoderDataset::create(folder.path(), 80).unwrap();
+        let mut dataset = VocoderDataset::create(folder.path(), MelConfig::speech_16k()).unwrap();
         for index in 0..60 {
-            let clip = VocoderClip::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor);
-            dataset.push(index.to_string(), &clip).unwrap();
+            dataset.push(index.to_string(), &clip(voice(0.6, 90.0 + 5.0 * index as f32))).unwrap();
         }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let hyperparameters = Hyperparameters {
@@ -193,7 +229,7 @@ mod tests {
             ..Hyperparameters::vocoder()
         };
         let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
-        train(&dataset, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config, &())
+        train(&dataset, &config, true, SourceFilter::new(&config, &run_config.device), &run_config, &())
             .unwrap();
         let curve = std::fs::read_to_string(crate::learn::run::curve_path(folder.path())).unwrap();
         let losses: Vec<f32> =
@@ -219,7 +255,7 @@ mod tests {
                 ranks,
                 ..run_config.clone()
             };
-            train(&dataset, &mel, &config, blank, &run_config, &()).unwrap().1
+            train(&dataset, &config, true, blank, &run_config, &()).unwrap().1
         };
         let one = loss_of(Ranks::default(), "one");
         let two = threads::run(2, |ranks| loss_of(ranks, "two"));

@@ -534,10 +534,18 @@ fn metadata(random: &mut Choices) -> Outcome {
         folder
     });
     let folder = FOLDER.with(|folder| folder.path());
-    let list = "a|Hello there.\nb|Another one.|Another 1.\n\u{feff}c|x\r\n";
-    let bytes = with_damage(list.as_bytes(), random, damage_bytes);
+    let lists = [
+        "a|Hello there.\nb|Another one.|Another 1.\n\u{feff}c|x\r\n",
+        "client_id\tpath\tsentence\nanna\twavs/a.wav\tHello there.\n",
+        "text;file\r\n\"Hello; \"\"there\"\".\";a.wav\r\n\n\"Again.\";a.wav\n",
+        "\u{feff}file,text\na.wav,\"Hello, there.\"\na.wav,\"Hello, there.\"\n",
+    ];
+    let list = lists.choose(random).unwrap();
+    let utf16 = || list.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let list = if random.random_bool(0.2) { utf16() } else { list.as_bytes().to_vec() };
+    let bytes = with_damage(&list, random, damage_bytes);
     fs::write(folder.join("metadata.csv"), &bytes).unwrap();
-    measured(bytes.len(), || layouts::load(folder).map(|recordings| recordings.count()))
+    measured(bytes.len(), || layouts::load(folder, &()).map(|recordings| recordings.count()))
 }
 
 /// Reads a text of words of the readings and other pieces in any order, or of arbitrary characters.

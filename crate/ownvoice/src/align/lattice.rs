@@ -92,27 +92,8 @@ impl Lattice {
     /// * `posteriors`: log posteriors of the classes in each frame
     pub fn best_path(&self, posteriors: &[[f32; CLASSES]]) -> Option<Alignment> {
         let width = self.states.len();
-        let mut scores = vec![f32::NEG_INFINITY; width];
         let mut steps = vec![Step::Never; width * posteriors.len()];
-        for (time, frame) in posteriors.iter().enumerate() {
-            // From the last state down, so that `scores` still holds the frame before to the left.
-            for state in (0..width).rev() {
-                let (mut best, mut step) = (f32::NEG_INFINITY, Step::Never);
-                if time == 0 && state == 0 {
-                    (best, step) = (0.0, Step::Next);
-                }
-                for (from, kind, cost) in self.steps_into(state).filter(|_| time > 0) {
-                    if scores[from] - cost > best {
-                        (best, step) = (scores[from] - cost, kind);
-                    }
-                }
-                scores[state] = best + frame[class(self.slot(state).symbol)];
-                steps[time * width + state] = step;
-            }
-        }
-        if !scores.last()?.is_finite() {
-            return None;
-        }
+        self.search(posteriors, |time, state, step| steps[time * width + state] = step)?;
 
         let mut durations = vec![0u32; self.slots.len()];
         let (mut total, mut spoken) = (0.0, 0);
@@ -135,6 +116,45 @@ impl Lattice {
         let (symbols, mut durations): (Vec<Symbol>, Vec<u32>) = kept.unzip();
         share(&symbols, &mut durations);
         Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
+    }
+
+    /// Returns the log likelihood of the most likely path, by which texts of one recording can be compared.
+    ///
+    /// * `posteriors`: log posteriors of the classes in each frame
+    pub fn best_score(&self, posteriors: &[[f32; CLASSES]]) -> Option<f32> {
+        self.search(posteriors, |_, _, _| ())
+    }
+
+    /// Searches the most likely path, and returns its log likelihood if there is one. `record` is called with each frame, each state, and the best step into it.
+    fn search(
+        &self,
+        posteriors: &[[f32; CLASSES]],
+        mut record: impl FnMut(usize, usize, Step),
+    ) -> Option<f32> {
+        let width = self.states.len();
+        let mut scores = vec![f32::NEG_INFINITY; width];
+        for (time, frame) in posteriors.iter().enumerate() {
+            // From the last state down, so that `scores` still holds the frame before to the left.
+            for state in (0..width).rev() {
+                let (mut best, mut step) = (f32::NEG_INFINITY, Step::Never);
+                if time == 0 && state == 0 {
+                    (best, step) = (0.0, Step::Next);
+                }
+                for (from, kind, cost) in self.steps_into(state).filter(|_| time > 0) {
+                    if scores[from] - cost > best {
+                        (best, step) = (scores[from] - cost, kind);
+                    }
+                }
+                scores[state] = best + frame[class(self.slot(state).symbol)];
+                record(time, state, step);
+            }
+        }
+        scores.last().copied().filter(|score| score.is_finite())
+    }
+
+    /// Returns the number of states, by which the time of a search grows.
+    pub fn width(&self) -> usize {
+        self.states.len()
     }
 
     /// Computes the probability of each class in each frame over all paths (forward-backward algorithm, Rabiner 1989, III.A, scaled in each frame as in V.A).

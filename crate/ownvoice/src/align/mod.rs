@@ -3,6 +3,7 @@
 pub mod adapt;
 mod lattice;
 mod phoneme_errors;
+mod reading;
 pub mod recogniser;
 pub mod segment;
 

@@ -59,6 +59,8 @@ pub struct MelExtractor {
     centres: Vec<f32>,
     /// The output of each filter for white noise of unit power, as a log amplitude.
     white_log: Vec<f32>,
+    /// The factor from the amplitudes of the sound's spectra to those of sound at the rate of the spectrograms.
+    scale: f32,
 }
 
 impl MelExtractor {
@@ -68,17 +70,25 @@ impl MelExtractor {
     /// Panics on a configuration that [`MelConfig::check`] refuses.
     pub fn new(config: MelConfig) -> Self {
         config.check().expect("the mel configuration is valid");
+        Self::scaled(config, 1.0)
+    }
+
+    /// Creates an extractor of the spectrograms of `config` from sound at another rate, as far as they are below half the lower rate. Returns `None` where
+    /// [`MelConfig::at_rate`] does.
+    pub fn at_rate(config: &MelConfig, sample_rate_hz: u32) -> Option<Self> {
+        let scale = config.sample_rate_hz as f32 / sample_rate_hz as f32;
+        Some(Self::scaled(config.at_rate(sample_rate_hz)?, scale))
+    }
+
+    fn scaled(config: MelConfig, scale: f32) -> Self {
         let stft = Stft::new(config.fft_length, config.window_length, config.hop_length);
         let filters = filterbank(&config);
         // The squared Hann window sums to three eighths of its length.
         let white = (0.375 * config.window_length as f32).sqrt();
         let centres = filters.iter().map(Filter::centre).collect();
-        let white_log = filters.iter().map(|filter| (white * filter.area()).max(1e-12).ln()).collect();
-        Self { filters, centres, white_log, stft, config }
-    }
-
-    pub fn config(&self) -> &MelConfig {
-        &self.config
+        let white_log =
+            filters.iter().map(|filter| (scale * white * filter.area()).max(1e-12).ln()).collect();
+        Self { filters, centres, white_log, scale, stft, config }
     }
 
     pub fn stft(&self) -> &Stft {
@@ -93,10 +103,15 @@ impl MelExtractor {
         Mel { mels: self.config.mels, data }
     }
 
+    /// Returns the configuration, with the rate and the lengths of the sound.
+    pub fn config(&self) -> &MelConfig {
+        &self.config
+    }
+
     /// Computes one frame, `[M]`, from its spectrum `[F]`.
     pub fn frame(&self, spectrum: &[Complex32]) -> impl Iterator<Item = f32> {
         let amplitudes: Vec<f32> = spectrum.iter().map(|x| x.norm_sqr().sqrt()).collect();
-        self.filter(&amplitudes).into_iter().map(|x| x.max(self.config.log_floor).ln())
+        self.filter(&amplitudes).into_iter().map(|x| (x * self.scale).max(self.config.log_floor).ln())
     }
 
     /// Applies the filters to one frame's amplitudes `[F]`. Returns `[M]`, before the logarithm.
@@ -105,11 +120,12 @@ impl MelExtractor {
     }
 
     /// Estimates the spectral envelope: log amplitudes `[T, F]` of a filter whose output for white noise of unit power has approximately this mel
-    /// spectrogram. The channels' means at their centres are interpolated linearly, and extended as constants at both ends. The result is smooth, whereas
-    /// that of [`Self::to_linear`] is exact.
+    /// spectrogram. The channels' means at their centres are interpolated linearly, and extended as constants at both ends; above [`FALL_HZ`] they fall as
+    /// those of speech do on average. The result is smooth, whereas that of [`Self::to_linear`] is exact.
     pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
         assert_eq!(mel.mels, self.config.mels, "the mel spectrogram has another configuration");
         let centres = &self.centres;
+        let bin_hz = self.config.sample_rate_hz as f32 / self.config.fft_length as f32;
         let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
         for t in 0..mel.frames() {
             let logs: Vec<f32> =
@@ -122,7 +138,9 @@ impl MelExtractor {
                 }
                 out.push(match right {
                     0 => logs[0],
-                    right if right == centres.len() => logs[right - 1],
+                    right if right == centres.len() => {
+                        logs[right - 1] - FALL_NEPERS_PER_HZ * (at * bin_hz - FALL_HZ).max(0.0)
+                    }
                     right => {
                         let share = (at - centres[right - 1]) / (centres[right] - centres[right - 1]);
                         logs[right - 1] + share * (logs[right] - logs[right - 1])
@@ -147,8 +165,11 @@ impl MelExtractor {
         let (mut wanted, mut had) = (vec![0.0; bins], vec![0.0; bins]);
         for (t, x) in out.chunks_exact_mut(bins).enumerate() {
             // A model's output is unbounded: keep exp() finite.
-            let target: Vec<f32> =
-                mel.frame(t).iter().map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() }).collect();
+            let target: Vec<f32> = mel
+                .frame(t)
+                .iter()
+                .map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() / self.scale })
+                .collect();
             wanted.fill(0.0);
             for ((filter, area), b) in self.filters.iter().zip(&areas).zip(&target) {
                 filter.add_to(&mut wanted, *b);
@@ -166,6 +187,10 @@ impl MelExtractor {
         out
     }
 }
+
+/// From here on the envelope of speech falls, by [`FALL_NEPERS_PER_HZ`]: a line through the mean levels of the teacher's voices from 8 to 12 kHz.
+const FALL_HZ: f32 = 8000.0;
+const FALL_NEPERS_PER_HZ: f32 = 6e-4;
 
 /// The number of updates of [`MelExtractor::to_linear`].
 const LINEAR_ITERATIONS: usize = 20;
@@ -187,6 +212,46 @@ mod tests {
             (0..513).all(|bin| (-0.45..0.0).contains(&mean(bin))),
             "{:?}",
             (0..513).map(mean).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn the_rate_of_the_sound_does_not_change_its_spectrogram() {
+        use crate::audio::{
+            resample::resample,
+            source::{noise, pulses},
+        };
+        use rand::SeedableRng;
+        let config = MelConfig::speech_16k();
+        let finer = MelExtractor::at_rate(&config, 24_000).unwrap();
+        assert_eq!(
+            (finer.stft().bins(), finer.config().hop_length, finer.config().window_length),
+            (769, 300, 1200)
+        );
+        let pulses = pulses(&[120.0; 81], 24_000, 300, 0.0);
+        let noise = noise(pulses.len(), &mut rand_chacha::ChaCha8Rng::seed_from_u64(3));
+        for sound in [pulses, noise] {
+            let coarse = resample(&sound, 24_000, 16_000).unwrap();
+            let [wanted, found] = [MelExtractor::new(config.clone()).extract(&coarse), finer.extract(&sound)];
+            assert_eq!(wanted.frames(), found.frames());
+            // The ends, where the clips are mirrored, differ.
+            let differences = (4..77).flat_map(|t| wanted.frame(t).iter().zip(found.frame(t)));
+            let worst = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(worst < 0.1, "{worst}");
+            // A filter for sound at a higher rate shapes sources whose power is spread over a wider band.
+            let envelopes = [MelExtractor::new(config.clone()).envelope(&wanted), finer.envelope(&wanted)];
+            for bin in [0, 100, 480, 512] {
+                let difference = envelopes[1][40 * 769 + bin] - envelopes[0][40 * 513 + bin];
+                assert!((difference - 0.5 * 1.5f32.ln()).abs() < 1e-4, "{difference} at {bin}");
+            }
+            assert!(
+                (envelopes[1][40 * 769 + 768] - envelopes[1][40 * 769 + 512] + 2.4).abs() < 1e-3,
+                "it falls above 8 kHz"
+            );
+        }
+        assert!(
+            MelExtractor::at_rate(&config, 22_050).is_none()
+                && MelExtractor::at_rate(&config, 8_000).is_none()
         );
     }
 

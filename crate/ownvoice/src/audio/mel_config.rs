@@ -74,9 +74,34 @@ impl MelConfig {
         }
     }
 
+    /// Returns the configuration with another rate and the lengths of the same frames, windows and bins. Returns `None` if they would not be whole numbers of
+    /// samples, or the rate too low for the filters.
+    pub fn at_rate(&self, sample_rate_hz: u32) -> Option<Self> {
+        let length = |samples: usize| {
+            let scaled = samples as u64 * u64::from(sample_rate_hz);
+            scaled
+                .is_multiple_of(self.sample_rate_hz.into())
+                .then(|| (scaled / u64::from(self.sample_rate_hz)) as usize)
+        };
+        let scaled = Self {
+            sample_rate_hz,
+            fft_length: length(self.fft_length)?,
+            window_length: length(self.window_length)?,
+            hop_length: length(self.hop_length)?,
+            ..self.clone()
+        };
+        scaled.check().is_ok().then_some(scaled)
+    }
+
     /// Returns the number of frames, T, of a clip of `samples` samples.
     pub fn frames(&self, samples: usize) -> usize {
         1 + samples / self.hop_length
+    }
+
+    /// Returns the number of samples at a rate that last as long as `frames`.
+    pub fn samples(&self, frames: usize, sample_rate_hz: u32) -> usize {
+        (frames as u64 * self.hop_length as u64 * u64::from(sample_rate_hz) / u64::from(self.sample_rate_hz))
+            as usize
     }
 
     /// Returns the length of one frame in seconds.

@@ -1,6 +1,7 @@
 //! Audio processing on the host: recordings, resampling, levels, mel spectrograms, pitch and speaker statistics. It is independent of models.
 
 pub mod cepstra;
+mod channels;
 pub mod dct;
 #[cfg(feature = "formats")]
 pub mod decode;
@@ -10,6 +11,7 @@ pub mod global_variance_scale;
 pub mod level;
 pub mod mel;
 mod mel_config;
+mod note;
 pub mod pauses;
 pub mod pitch;
 pub mod psola;
@@ -23,6 +25,7 @@ pub mod wav;
 use crate::Result;
 use level::ClipReport;
 use mel::MelConfig;
+pub use note::Note;
 
 /// The speech level, in dBFS, to which the clips of visitors and of the corpus are normalised for the model.
 pub const SPEECH_LEVEL_DB: f32 = -23.0;
@@ -50,11 +53,16 @@ impl Audio {
 /// # Errors
 /// Fails with `audio-unreadable`.
 pub fn read(bytes: &[u8]) -> Result<Audio> {
+    read_with_notes(bytes).map(|(audio, _)| audio)
+}
+
+/// Reads a recording as [`read`] does, and returns what was unusual about the file.
+pub fn read_with_notes(bytes: &[u8]) -> Result<(Audio, Vec<Note>)> {
     #[cfg(feature = "formats")]
-    if !bytes.starts_with(b"RIFF") {
+    if !wav::is_wav(bytes) {
         return decode::read(bytes);
     }
-    wav::read(bytes)
+    wav::read_with_notes(bytes)
 }
 
 /// Prepares a recording for a model: checks it, resamples it to the configured rate, removes rumble, trims it to its speech with a margin of 50 ms, and

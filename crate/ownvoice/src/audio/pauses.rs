@@ -32,7 +32,8 @@ pub(crate) fn speech(mel: &Mel) -> Vec<f32> {
 ///
 /// * `samples`: `[(T - 1) * hop]`
 /// * `mel`:     the spectrogram of the samples, `[T, M]`
-pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, config: &MelConfig) -> Vec<f32> {
+/// * `hop`:     the number of samples from one frame to the next
+pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, config: &MelConfig, hop: usize) -> Vec<f32> {
     let (floor, levels) = (config.silence() + ABOVE_FLOOR_NEPERS, levels(mel));
     let lower = |(speech, level): (f32, &f32)| (1.0 - speech) * (level - floor).clamp(0.0, QUIETER_NEPERS);
     let lowered: Vec<f32> = speech_at(&levels).zip(&levels).map(lower).collect();
@@ -40,10 +41,10 @@ pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, config: &MelConfig)
         let at = |k: usize| lowered[(t + k).saturating_sub(FADE.len() / 2).min(lowered.len() - 1)];
         FADE.iter().enumerate().map(|(k, weight)| weight * at(k)).sum()
     };
-    for (t, hop) in samples.chunks_mut(config.hop_length).enumerate() {
+    for (t, samples) in samples.chunks_mut(hop).enumerate() {
         let (from, to) = (faded(t), faded(t + 1));
-        for (n, x) in hop.iter_mut().enumerate() {
-            let share = n as f32 / config.hop_length as f32;
+        for (n, x) in samples.iter_mut().enumerate() {
+            let share = n as f32 / hop as f32;
             *x *= (-from - share * (to - from)).exp();
         }
     }
@@ -54,14 +55,15 @@ pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, config: &MelConfig)
 mod tests {
     use super::*;
 
-    const HOP: usize = 200;
+    /// As of samples at 24 kHz.
+    const HOP: usize = 300;
     const FRAMES: usize = 60;
 
     /// Processes samples that are all 1, with a spectrogram of 20 frames of speech between pauses at these levels.
     fn quieted(speech: f32, pause: f32) -> Vec<f32> {
         let level = |t: usize| if (20..40).contains(&t) { speech } else { pause };
         let mel = Mel { mels: 2, data: (0..FRAMES).flat_map(|t| [level(t) + 0.5, level(t) - 0.5]).collect() };
-        quiet_pauses(vec![1.0; (FRAMES - 1) * HOP], &mel, &MelConfig::speech_16k())
+        quiet_pauses(vec![1.0; (FRAMES - 1) * HOP], &mel, &MelConfig::speech_16k(), HOP)
     }
 
     #[test]
@@ -92,6 +94,6 @@ mod tests {
             assert!(quieted(-3.0, level).iter().all(|x| *x == 1.0), "{level}");
         }
         let nothing = Mel { mels: 2, data: Vec::new() };
-        assert_eq!(quiet_pauses(Vec::new(), &nothing, &MelConfig::speech_16k()), [0.0f32; 0]);
+        assert_eq!(quiet_pauses(Vec::new(), &nothing, &MelConfig::speech_16k(), HOP), [0.0f32; 0]);
     }
 }

@@ -51,7 +51,7 @@ pub fn noise(samples: usize, random: &mut impl Rng) -> Vec<f32> {
     (0..samples).map(|_| random.random_range(-bound..bound)).collect()
 }
 
-/// Filters a source with a filter of its own in each frame, with a cross-fade from one to the next. It plans its transforms once.
+/// Filters sources with filters of their own in each frame, with a cross-fade from one to the next. It plans its transforms once.
 pub struct FrameFilter {
     fft_length: usize,
     hop_length: usize,
@@ -77,52 +77,60 @@ impl FrameFilter {
         self.fft_length / 2 + 1
     }
 
-    /// Adds the filtered source to `out`.
+    /// Returns the sum of the filtered sources, `[(T - 1) * hop]`.
     ///
-    /// * `source`:         `[(T - 1) * hop]`
-    /// * `log_amplitudes`: `[T, F]`, converted to minimum-phase filters
-    pub fn add(&self, out: &mut [f32], source: &[f32], log_amplitudes: &[f32]) {
-        let hop = self.hop_length;
+    /// * `pulses`: `[(T - 1) * hop]`, and log amplitudes `[T, F]` of minimum-phase filters
+    /// * `noise`:  `[(T - 1) * hop]`, and log amplitudes `[T, F]` of zero-phase filters: a response to noise has random phases in any case
+    pub fn sum(&self, pulses: (&[f32], &[f32]), noise: (&[f32], &[f32])) -> Vec<f32> {
+        let (hop, bins) = (self.hop_length, self.bins());
+        let mut out = vec![0.0; pulses.0.len()];
+        // The overlapping halves of adjacent Hann windows sum to one.
+        let window: Vec<f32> =
+            (0..2 * hop).map(|n| 0.5 - 0.5 * (TAU * n as f32 / (2 * hop) as f32).cos()).collect();
+        // The responses of zero-phase filters begin before their frame.
+        let lead = (self.fft_length - 2 * hop) / 3;
         let mut time = self.forward.make_input_vec();
-        let mut spectrum = self.forward.make_output_vec();
+        let (mut spectrum, mut filter) = (self.forward.make_output_vec(), self.forward.make_output_vec());
+        let mut total = self.inverse.make_input_vec();
         let scale = 1.0 / self.fft_length as f32;
-        for (t, logs) in log_amplitudes.chunks_exact(self.bins()).enumerate() {
-            let filter = self.minimum_phase(logs);
-            // The overlapping halves of adjacent Hann windows sum to one.
-            let first = (t * hop) as isize - hop as isize;
-            time.fill(0.0);
-            for (n, x) in time[..2 * hop].iter_mut().enumerate() {
-                let sample = usize::try_from(first + n as isize).ok().and_then(|index| source.get(index));
-                *x = sample
-                    .map_or(0.0, |sample| sample * (0.5 - 0.5 * (TAU * n as f32 / (2 * hop) as f32).cos()));
-            }
-            self.forward.process(&mut time, &mut spectrum).expect("buffers come from this plan");
-            spectrum.iter_mut().zip(&filter).for_each(|(x, h)| *x *= h);
-            self.to_time(&mut spectrum, &mut time);
-            for (n, x) in time.iter().enumerate() {
-                if let Some(out) =
-                    usize::try_from(first + n as isize).ok().and_then(|index| out.get_mut(index))
-                {
-                    *out += x * scale;
-                }
-            }
+        for t in 0..out.len() / hop + 1 {
+            // The frame's part of the samples, and where it lies in the window.
+            let (begin, end) = (t.saturating_sub(1) * hop, ((t + 1) * hop).min(out.len()));
+            let offset = if t == 0 { hop } else { 0 };
+            let mut transform = |source: &[f32], spectrum: &mut [Complex32]| {
+                time.fill(0.0);
+                let windowed = source[begin..end].iter().zip(&window[offset..]).map(|(x, w)| x * w);
+                time[lead + offset..].iter_mut().zip(windowed).for_each(|(x, windowed)| *x = windowed);
+                self.forward.process(&mut time, spectrum).expect("buffers come from this plan");
+            };
+            let of_frame = t * bins..(t + 1) * bins;
+            transform(pulses.0, &mut total);
+            transform(noise.0, &mut spectrum);
+            self.minimum_phase(&pulses.1[of_frame.clone()], &mut time, &mut filter);
+            let shaped = total.iter_mut().zip(&filter).zip(spectrum.iter().zip(&noise.1[of_frame]));
+            shaped.for_each(|((sum, h), (x, log))| *sum = *sum * h + x * log.exp());
+            self.to_time(&mut total, &mut time);
+            let early = begin.min(lead);
+            let response = &time[lead + offset - early..];
+            out[begin - early..].iter_mut().zip(response).for_each(|(out, x)| *out += x * scale);
         }
+        out
     }
 
-    /// Returns the minimum-phase spectrum `[F]` of these amplitudes, from their cepstrum (Oppenheim and Schafer 1989, section 12.7).
-    fn minimum_phase(&self, log_amplitudes: &[f32]) -> Vec<Complex32> {
+    /// Computes the minimum-phase spectrum `[F]` of these amplitudes, from their cepstrum (Oppenheim and Schafer 1989, section 12.7).
+    ///
+    /// * `cepstrum`: `[2 (F - 1)]`, overwritten
+    fn minimum_phase(&self, log_amplitudes: &[f32], cepstrum: &mut [f32], spectrum: &mut [Complex32]) {
         let half = self.fft_length / 2;
-        let mut spectrum: Vec<Complex32> =
-            log_amplitudes.iter().map(|log| Complex32::new(*log, 0.0)).collect();
-        let mut cepstrum = self.inverse.make_output_vec();
-        self.to_time(&mut spectrum, &mut cepstrum);
+        spectrum.iter_mut().zip(log_amplitudes).for_each(|(x, log)| *x = Complex32::new(*log, 0.0));
+        self.to_time(spectrum, cepstrum);
         let scale = 1.0 / self.fft_length as f32;
         cepstrum[0] *= scale;
         cepstrum[half] *= scale;
         cepstrum[1..half].iter_mut().for_each(|c| *c *= 2.0 * scale);
         cepstrum[half + 1..].fill(0.0);
-        self.forward.process(&mut cepstrum, &mut spectrum).expect("buffers come from this plan");
-        spectrum.iter().map(|log| Complex32::from_polar(log.re.exp(), log.im)).collect()
+        self.forward.process(cepstrum, spectrum).expect("buffers come from this plan");
+        spectrum.iter_mut().for_each(|log| *log = Complex32::from_polar(log.re.exp(), log.im));
     }
 
     /// Computes the inverse transform, unscaled.
@@ -173,11 +181,16 @@ mod tests {
     fn a_flat_filter_changes_nothing_and_a_louder_one_doubles() {
         let filter = FrameFilter::new(1024, 200);
         let source = pulses(&[120.0; 21], 16_000, 200, 0.0);
+        let logs = |gain: f32| vec![gain.ln(); 21 * filter.bins()];
         for gain in [1.0f32, 2.0] {
-            let mut out = vec![0.0; source.len()];
-            filter.add(&mut out, &source, &vec![gain.ln(); 21 * filter.bins()]);
+            let out = filter.sum((&source, &logs(gain)), (&vec![0.0; source.len()], &logs(1.0)));
             assert!(out.iter().zip(&source).all(|(out, source)| (out - gain * source).abs() < 1e-3 * 20.0));
         }
+        let noise = noise(source.len(), &mut rand_chacha::ChaCha8Rng::seed_from_u64(2));
+        let out = filter.sum((&source, &logs(0.5)), (&noise, &logs(2.0)));
+        let wanted = source.iter().zip(&noise).map(|(source, noise)| 0.5 * source + 2.0 * noise);
+        assert!(out.iter().zip(wanted).all(|(out, wanted)| (out - wanted).abs() < 1e-3 * 20.0));
+        assert_eq!(filter.sum((&[], &logs(1.0)), (&[], &logs(1.0))), [0.0f32; 0]);
     }
 
     #[test]
@@ -185,10 +198,10 @@ mod tests {
         let filter = FrameFilter::new(1024, 200);
         let logs: Vec<f32> =
             (0..filter.bins()).map(|bin| -((bin as f32 - 90.0) / 40.0).powi(2).min(6.0)).collect();
-        let spectrum = filter.minimum_phase(&logs);
+        let (mut spectrum, mut time) = (filter.forward.make_output_vec(), filter.inverse.make_output_vec());
+        filter.minimum_phase(&logs, &mut time, &mut spectrum);
         assert!(spectrum.iter().zip(&logs).all(|(x, log)| (x.norm_sqr().sqrt() - log.exp()).abs() < 1e-3));
-        let mut time = filter.inverse.make_output_vec();
-        filter.to_time(&mut spectrum.clone(), &mut time);
+        filter.to_time(&mut spectrum, &mut time);
         let energy = |range: &[f32]| range.iter().map(|x| x * x).sum::<f32>();
         assert!(energy(&time[..256]) > 0.99 * energy(&time));
     }

@@ -10,8 +10,8 @@ use crate::{
         segment::{self, Cut},
     },
     audio::{
-        Audio,
-        level::ClipReport,
+        Audio, Note,
+        level::{self, ClipReport},
         mel::{Mel, MelExtractor},
         pitch, prepare_checked, wav,
     },
@@ -19,7 +19,7 @@ use crate::{
     synth::sentence::{SentenceProsody, synthesise_sentence},
     text::{
         self,
-        symbols::{SILENCE, Symbol, by_frame},
+        symbols::{SILENCE, Symbol, by_frame, is_phone, is_vowel},
     },
     voice::{Base, Voice},
 };
@@ -92,6 +92,11 @@ const ADAPTED_TO: usize = 40;
 /// The length of a run of phones of minimum duration that indicates an unspoken word.
 const UNSPOKEN_PHONES: usize = 5;
 
+/// The voiced share of vowels, in percent, below which a clip is whispered.
+const WHISPERED_PERCENT: f32 = 35.0;
+/// The phones of a second above which speech is fast.
+const FAST_PHONES_PER_SECOND: f32 = 20.0;
+
 /// A clip before its alignment.
 struct Prepared {
     mel: Mel,
@@ -102,16 +107,17 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(base: &Base, clip: &Clip) -> Result<Self> {
-        Self::with_report(base, clip).map(|(prepared, _)| prepared)
+    async fn new(base: &Base, clip: &Clip) -> Result<Self> {
+        Self::with_report(base, clip).await.map(|(prepared, _)| prepared)
     }
 
-    fn with_report(base: &Base, clip: &Clip) -> Result<(Self, ClipReport)> {
+    async fn with_report(base: &Base, clip: &Clip) -> Result<(Self, ClipReport)> {
         let config = base.mel_config();
         let (samples, report) = prepare_checked(&clip.audio, config)?;
+        let samples = level::shorten_pauses(samples, config.sample_rate_hz);
         let mel = MelExtractor::new(config.clone()).extract(&samples);
         let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
-        let (symbols, word_ends) = text::to_symbols(&base.phonemizer.words(&clip.text)?);
+        let (symbols, word_ends) = base.aligner.spoken_symbols(&base.phonemizer, &mel, &clip.text).await?;
         Ok((Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) }, report))
     }
 
@@ -156,6 +162,32 @@ impl Prepared {
     }
 }
 
+/// Returns the notes on how a clip is spoken.
+///
+/// * `f0_hz`:         `[T]`, 0 where unvoiced
+/// * `frame_seconds`: the length of a frame
+fn notes(alignment: &Alignment, f0_hz: &[f32], frame_seconds: f32) -> Vec<Note> {
+    let (mut phones, mut phone_frames, mut vowel_frames, mut voiced_frames) = (0, 0, 0, 0);
+    let mut at = 0;
+    for (&symbol, &frames) in alignment.symbols.iter().zip(&alignment.durations) {
+        let frames = frames as usize;
+        if is_phone(symbol) {
+            (phones, phone_frames) = (phones + 1, phone_frames + frames);
+        }
+        if is_vowel(symbol) {
+            vowel_frames += frames;
+            voiced_frames += f0_hz[at..at + frames].iter().filter(|&&hz| hz > 0.0).count();
+        }
+        at += frames;
+    }
+    let voiced_percent = 100.0 * voiced_frames as f32 / vowel_frames.max(1) as f32;
+    let phones_per_second = phones as f32 / (phone_frames.max(1) as f32 * frame_seconds);
+    let is_whispered = vowel_frames > 0 && voiced_percent < WHISPERED_PERCENT;
+    let whispered = is_whispered.then_some(Note::Whispered { voiced_percent });
+    let fast = (phones_per_second > FAST_PHONES_PER_SECOND).then_some(Note::Fast { phones_per_second });
+    whispered.into_iter().chain(fast).collect()
+}
+
 /// Returns whether a text consists of phones in braces only, see [`text::Phonemizer::words`]: they are mapped from another language.
 fn is_foreign(text: &str) -> bool {
     text.contains('{')
@@ -167,8 +199,10 @@ fn is_foreign(text: &str) -> bool {
 /// Returns the level report of a clip and the score of its alignment (see [`Alignment::score`]). Fails with the codes of
 /// [`crate::audio::level::check_clip`], or with `clip-mismatch` if another text is spoken.
 pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
-    let (prepared, report) = Prepared::with_report(base, clip)?;
-    Ok((report, prepared.align(&base.aligner).await?.score))
+    let (prepared, mut report) = Prepared::with_report(base, clip).await?;
+    let alignment = prepared.align(&base.aligner).await.map_err(|error| error.comparing(&clip.text))?;
+    report.notes.extend(notes(&alignment, &prepared.f0_hz, base.mel_config().frame_seconds()));
+    Ok((report, alignment.score))
 }
 
 /// Returns whether the whole text of each clip is spoken, by an aligner that is adapted to their speaker. This works for foreign clips too, whose score has no
@@ -176,7 +210,7 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
 pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>> {
     let mut prepared = Vec::with_capacity(clips.len());
     for (index, clip) in clips.iter().enumerate() {
-        prepared.push(Prepared::new(base, clip).map_err(|error| error.in_clip(index))?);
+        prepared.push(Prepared::new(base, clip).await.map_err(|error| error.in_clip(index))?);
     }
     let recordings: Vec<AdaptationClip> =
         prepared.iter().step_by(clips.len().div_ceil(ADAPTED_TO).max(1)).map(Prepared::spoken).collect();
@@ -190,17 +224,47 @@ pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>>
     Ok(throughout)
 }
 
-/// Cuts the clips as [`segment::choose`] decides, and aligns the segments by an aligner that is adapted to their speaker. Returns both. An error carries the index of its
-/// clip.
-pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
+/// The aligned clips of a speaker.
+pub struct AlignedClips {
+    pub clips: Vec<AlignedClip>,
+    /// The aligner, adapted to the speaker.
+    pub aligner: ForcedAligner,
+    /// Why clips were left out. Each error carries the index of its clip.
+    pub left_out: Vec<Error>,
+    /// The notes on the other clips, each with the index of its clip.
+    pub notes: Vec<(usize, Note)>,
+}
+
+/// Cuts the clips as [`segment::choose`] decides, and aligns the segments by an aligner that is adapted to their speaker. Clips that cannot be used are left out.
+///
+/// # Errors
+/// Fails with the error of the first clip if all are left out.
+pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<AlignedClips> {
     let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
+    let (mut left_out, mut found) = (Vec::new(), Vec::new());
     for (index, clip) in clips.iter().enumerate() {
-        let in_clip = |error: Error| error.in_clip(index);
-        let clip = Prepared::new(base, clip).map_err(in_clip)?;
-        // Clips with another text are refused before the aligner is adapted to them.
-        let alignment = clip.align(&base.aligner).await.map_err(in_clip)?;
-        boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));
-        prepared.push(clip);
+        // Clips with another text are left out before the aligner is adapted to them.
+        let checked = async {
+            let (prepared, report) = Prepared::with_report(base, clip).await?;
+            let alignment = prepared.align(&base.aligner).await?;
+            Ok::<_, Error>((prepared, report, alignment))
+        };
+        match checked.await {
+            Ok((clip, report, alignment)) => {
+                let spoken = notes(&alignment, &clip.f0_hz, base.mel_config().frame_seconds());
+                found.extend(report.notes.into_iter().chain(spoken).map(|note| (index, note)));
+                let ends = segment::boundaries(&clip.symbols, &clip.word_ends, &alignment);
+                boundaries.push((clip.mel.frames(), ends));
+                prepared.push(clip);
+            }
+            Err(error) if error.is_about_clip() => {
+                left_out.push(error.comparing(&clip.text).in_clip(index));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if prepared.is_empty() && !left_out.is_empty() {
+        return Err(left_out.remove(0));
     }
     let cuts = segment::choose(&boundaries);
     let prepared: Vec<Prepared> =
@@ -213,7 +277,7 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
             aligner.align_unchecked(&mel, &symbols, &word_ends).await?;
         aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign });
     }
-    Ok((aligned, aligner))
+    Ok(AlignedClips { clips: aligned, aligner, left_out, notes: found })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use burn::{module::Module, prelude::*};
 use super::{
     alignment_snapshot::{AlignmentSnapshot, SnapshotClip},
     calibration::Calibration,
-    clip::{Clip, align_clips},
+    clip::{AlignedClips, Clip, align_clips},
     clip_dataset::{ClipDataset, SamplerConfig},
     frame_store::{FrameStore, Span, assemble, loss, predict},
     held_out::HeldOut,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audio::global_variance_scale::GlobalVarianceScale,
+    audio::{Note, global_variance_scale::GlobalVarianceScale},
     voice::{Adapted, Base, Prosody, Voice, VoiceInfo, adaptable},
 };
 use burn_fused::{
@@ -69,6 +69,8 @@ pub struct FineTuner {
     snapshot: SnapshotClip,
     pub(super) validation: Validation,
     pub(super) progress: Progress,
+    left_out: Vec<Error>,
+    notes: Vec<(usize, Note)>,
 }
 
 /// The properties of the speaker that are measured before training.
@@ -82,21 +84,22 @@ struct MeasuredSpeaker {
 
 #[warn(missing_docs)]
 impl FineTuner {
-    /// Checks, aligns and encodes the clips, and prepares the first iteration.
+    /// Checks, aligns and encodes the clips, and prepares the first iteration. Clips that cannot be used are left out, see [`Self::left_out`].
     ///
     /// # Errors
-    /// Fails with the code of the clip that is refused; with `option-invalid` or `precision-unsupported`; and with `clip-too-short` if all clips together are
-    /// too short.
+    /// Fails with `option-invalid` or `precision-unsupported`. If less than three seconds of speech are left, fails with the code of the first clip that was
+    /// left out, or with `clip-too-short` if none was.
     pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
         if clips.is_empty() {
             return Err(Error::no_clips());
         }
         options.check(base)?;
-        let (aligned, aligner) = align_clips(base, clips).await?;
+        let AlignedClips { clips: aligned, aligner, mut left_out, notes } = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
         let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
         if seconds < MIN_SECONDS {
-            return Err(Error::clip_too_short(seconds, MIN_SECONDS));
+            left_out.push(Error::clip_too_short(seconds, MIN_SECONDS));
+            return Err(left_out.remove(0));
         }
         let window = options.advanced.window;
         let store = assemble(base, &aligned, window);
@@ -140,12 +143,31 @@ impl FineTuner {
             snapshot: SnapshotClip::new(aligned.last().expect("there are clips"), base.config().mels),
             progress: Progress::new(options.iterations),
             options,
+            left_out,
+            notes,
         })
     }
 
     /// Returns the base that the training starts from.
     pub fn base(&self) -> &Base {
         &self.base
+    }
+
+    /// Returns why clips were left out, such as a recording that is too quiet, or one of another text. Each error carries the [index](Error::clip_index) of its
+    /// clip.
+    pub fn left_out(&self) -> &[Error] {
+        &self.left_out
+    }
+
+    /// Returns the notes on the clips that are used, each with the index of its clip, such as on one that is whispered.
+    pub fn notes(&self) -> &[(usize, Note)] {
+        &self.notes
+    }
+
+    /// Returns the same as [`Self::left_out`], and keeps none of it.
+    #[doc(hidden)]
+    pub fn take_left_out(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.left_out)
     }
 
     /// Runs one iteration on zeros, so that a device compiles its pipelines before the training starts.

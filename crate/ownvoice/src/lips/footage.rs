@@ -74,7 +74,7 @@ impl Footage {
         if tracks.is_empty() {
             return Err(left_out.swap_remove(0).0);
         }
-        let rate_hz = base.manifest.mel.sample_rate_hz;
+        let rate_hz = base.vocoder.sample_rate_hz();
         let mut speech = vec![0.0; samples(count, rate_hz)];
         for track in &tracks {
             let faces = self.faces(track);

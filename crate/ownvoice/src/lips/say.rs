@@ -107,7 +107,7 @@ impl LipSpeech {
 /// Synthesises one track of a video into its position in the speech of the video.
 ///
 /// * `faces`:  the faces of the track, see [`speak_faces_async`]
-/// * `speech`: the samples of the whole video
+/// * `speech`: the samples of the whole video, at the rate of the vocoder
 pub async fn speak_track(
     base: &LipBase,
     (track, faces): (&Track, &[u8]),
@@ -116,7 +116,7 @@ pub async fn speak_track(
     speech: &mut [f32],
 ) -> Result<()> {
     let said = speak_faces_async(base, faces, speaker).await?;
-    let rate_hz = base.manifest.mel.sample_rate_hz;
+    let rate_hz = vocoder.sample_rate_hz();
     let start = samples(track.first_frame, rate_hz);
     let end = start + samples(track.squares.len(), rate_hz);
     let spoken = vocoder.vocode(&said.mel);

@@ -30,7 +30,7 @@ pub async fn speak_attentive_async(
         )));
     }
     let sentences = sentences(text)?;
-    let mut speech = Speech::empty(&voice.mel, StopReason::Gate);
+    let mut speech = Speech::empty(&voice.mel, vocoder, StopReason::Gate);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
             return Err(Error::cancelled());

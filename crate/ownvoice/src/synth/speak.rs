@@ -20,7 +20,7 @@ use crate::{
 pub struct Speech {
     /// `[S]`, full scale is -1 to 1.
     pub samples: Vec<f32>,
-    /// The rate of the samples.
+    /// The rate of the samples, that of the vocoder.
     pub sample_rate_hz: u32,
     /// The spectrogram that the vocoder read.
     pub mel: Mel,
@@ -58,17 +58,17 @@ impl Speech {
 
     /// Appends silence.
     pub(crate) fn pause(&mut self, config: &MelConfig, frames: usize) {
-        self.samples.extend(std::iter::repeat_n(0.0, frames * config.hop_length));
+        self.samples.extend(std::iter::repeat_n(0.0, config.samples(frames, self.sample_rate_hz)));
         self.mel.data.extend(std::iter::repeat_n(config.silence(), frames * config.mels));
     }
 
     /// Creates an empty speech.
     ///
     /// * `complete`: the stop reason of sentences that were spoken to their end
-    pub(super) fn empty(config: &MelConfig, complete: StopReason) -> Self {
+    pub(super) fn empty(config: &MelConfig, vocoder: &dyn Vocoder, complete: StopReason) -> Self {
         Self {
             samples: Vec::new(),
-            sample_rate_hz: config.sample_rate_hz,
+            sample_rate_hz: vocoder.sample_rate_hz(),
             mel: Mel { mels: config.mels, data: Vec::new() },
             symbols: Vec::new(),
             durations: Vec::new(),
@@ -93,7 +93,7 @@ impl Speech {
 
 /// Vocodes a spectrogram and attenuates its pauses, which would contain the room noise of the recordings.
 pub fn sound(mel: &Mel, config: &MelConfig, vocoder: &dyn Vocoder) -> Vec<f32> {
-    quiet_pauses(vocoder.vocode(mel), mel, config)
+    quiet_pauses(vocoder.vocode(mel), mel, config, config.samples(1, vocoder.sample_rate_hz()))
 }
 
 /// Splits a text into at least one sentence. Fails where the text is too long or nothing in it can be spoken.
@@ -137,16 +137,17 @@ pub async fn speak_async(
     let base = voice.base();
     options.check(base.config().pitch)?;
     let sentences = sentences(text)?;
-    let mut speech = Speech::empty(base.mel_config(), StopReason::Durations);
+    let mut speech = Speech::empty(base.mel_config(), vocoder, StopReason::Durations);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
             return Err(Error::cancelled());
         }
+        let goes_on = index > 0 && sentences[index - 1].goes_on();
         let parts = TimedSentence::predict_parts(voice, sentence, options).await?;
         for (part, timed) in parts.into_iter().enumerate() {
             let mel = timed.mel(voice, options).await?;
             let sentence = Sentence {
-                pause_frames: if part == 0 { PAUSE_FRAMES } else { 0 },
+                pause_frames: if part == 0 && !goes_on { PAUSE_FRAMES } else { 0 },
                 mel,
                 symbols: timed.encoded.symbols,
                 durations: timed.durations,
@@ -163,16 +164,20 @@ pub async fn speak_async(
 mod tests {
     use super::*;
 
-    /// A vocoder whose samples are all one.
-    struct Ones(usize);
+    /// A vocoder whose samples are all one, at 24 kHz.
+    struct Ones;
 
     impl Vocoder for Ones {
         fn name(&self) -> &'static str {
             "ones"
         }
 
+        fn sample_rate_hz(&self) -> u32 {
+            24_000
+        }
+
         fn vocode(&self, mel: &Mel) -> Vec<f32> {
-            vec![1.0; (mel.frames() - 1) * self.0]
+            vec![1.0; (mel.frames() - 1) * 300]
         }
     }
 
@@ -182,17 +187,25 @@ mod tests {
         let level = |t: usize| if t < 20 { -3.0 } else { -8.5 };
         let data = (0..40 * config.mels).map(|at| level(at / config.mels)).collect();
         let mel = Mel { mels: config.mels, data };
-        let sentence = Sentence {
-            pause_frames: 0,
+        let sentence = || Sentence {
+            pause_frames: 12,
             mel: mel.clone(),
             symbols: vec![crate::text::symbols::SILENCE],
             durations: vec![40],
             stop: StopReason::Durations,
         };
-        let mut speech = Speech::empty(&config, StopReason::Durations);
-        speech.append(&config, sentence, &Ones(config.hop_length));
-        let (sound, pause) = (speech.samples[10 * config.hop_length], speech.samples[30 * config.hop_length]);
+        let mut speech = Speech::empty(&config, &Ones, StopReason::Durations);
+        speech.append(&config, sentence(), &Ones);
+        let (sound, pause) = (speech.samples[10 * 300], speech.samples[30 * 300]);
         assert!(sound == 1.0 && pause < 0.3, "{sound} {pause}");
         assert_eq!(speech.mel, mel, "the spectrogram of the pauses is unchanged");
+
+        // The sound has the vocoder's rate, and so has the pause between two sentences.
+        speech.append(&config, sentence(), &Ones);
+        assert_eq!((speech.sample_rate_hz, speech.samples.len()), (24_000, (39 + 12 + 39) * 300));
+        assert!(
+            speech.samples[39 * 300..51 * 300].iter().all(|x| *x == 0.0) && speech.samples[51 * 300] > 0.0
+        );
+        assert!((speech.seconds() - 90.0 * config.frame_seconds()).abs() < 1e-6);
     }
 }

@@ -20,12 +20,17 @@ pub struct Part {
 /// Splits `text` into at least one part. Fails as speaking it would.
 pub fn parts(text: &str) -> Result<Vec<Part>> {
     let pause_frames = PAUSE_FRAMES;
-    let mut parts: Vec<Part> =
-        sentences(text)?.into_iter().map(|sentence| Part { text: sentence.written, pause_frames }).collect();
+    let mut parts: Vec<Part> = sentences(text)?
+        .into_iter()
+        .map(|sentence| Part {
+            pause_frames: if sentence.goes_on() { 0 } else { pause_frames },
+            text: sentence.written,
+        })
+        .collect();
     if let Some(end) = clause_end(&parts[0].text) {
         let rest = parts[0].text.split_off(end).trim_start().to_string();
         // The clause ends with the pause of its comma.
-        parts[0].pause_frames = 0;
+        let pause_frames = std::mem::take(&mut parts[0].pause_frames);
         parts.insert(1, Part { text: rest, pause_frames });
     }
     parts.last_mut().expect("a text has a sentence").pause_frames = 0;

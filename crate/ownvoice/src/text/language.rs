@@ -77,8 +77,21 @@ fn guess(text: &str) -> Option<&'static str> {
     let count = |frequent: &[&str]| lower.iter().filter(|word| frequent.contains(&word.as_str())).count();
     let (name, most) =
         LANGUAGES.iter().map(|(name, frequent)| (*name, count(frequent))).max_by_key(|(_, count)| *count)?;
-    (words.len() >= MIN_WORDS && most >= 2 && 5 * most >= words.len() && most > count(ENGLISH))
-        .then_some(name)
+    // One letter again and again is a variable of a program rather than a word.
+    let distinct = |name: &str| {
+        LANGUAGES
+            .iter()
+            .filter(|(known, _)| *known == name)
+            .flat_map(|(_, frequent)| frequent.iter())
+            .filter(|word| lower.iter().any(|other| other == *word))
+            .count()
+    };
+    (words.len() >= MIN_WORDS
+        && most >= 2
+        && distinct(name) > 1
+        && 5 * most >= words.len()
+        && most > count(ENGLISH))
+    .then_some(name)
 }
 
 #[cfg(test)]
@@ -110,6 +123,7 @@ mod tests {
             "La Paz, El Paso, Los Angeles and Las Vegas are cities.",
             "He said \"c'est la vie\" to me.",
             "Café Müller serves crème brûlée.",
+            "if (x >= 10 && y != 0) { y = x; }",
             "Stop!",
             "no",
             "",

@@ -2,6 +2,7 @@
 //! derives the pronunciation of unknown words from their parts or from their letters.
 
 pub mod affixes;
+pub mod alternatives;
 pub mod fold;
 mod grammar;
 mod heteronyms;

@@ -12,6 +12,8 @@ use crate::{Error, Result};
 
 /// Longer unknown words are not taken apart but read by the letter-to-sound rules.
 const MAX_PARTS: usize = 40;
+/// The longest word in braces, in bytes.
+const MAX_BRACED: usize = 1000;
 /// A pronunciation depends on at most this many words on either side.
 const MAX_NEIGHBOURS: usize = 8;
 
@@ -64,41 +66,21 @@ impl Phonemizer {
         }
     }
 
-    /// Parses the phones in braces, and pronounces the text between them.
+    /// Reads the phones in braces, and pronounces the text between them. Braces around anything else are brackets.
     fn words_around_phones(&self, text: &str) -> Result<Vec<Word>> {
-        let unsupported = || Error::text_unsupported(text);
-        let parse = |phones: &str| {
-            symbols::parse(phones).filter(|symbols| {
-                !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol))
-            })
-        };
         let mut words = Vec::new();
-        let mut pieces = text.split('{').enumerate().peekable();
-        while let Some((index, piece)) = pieces.next() {
-            let (phones, between) = match (index, piece.split_once('}')) {
-                (0, None) => ("", piece),
-                (1.., Some((phones, between))) => (phones, between),
-                _ => return Err(unsupported()),
-            };
-            if index > 0 {
-                words.push(Word {
-                    text: phones.to_string(),
-                    symbols: parse(phones)
-                        .ok_or_else(unsupported)?
-                        .into_iter()
-                        .map(merge_rare_stress)
-                        .collect(),
-                });
-            }
+        let mut rest = text;
+        loop {
+            let found = phones(rest);
+            let between = found.as_ref().map_or(rest, |(at, ..)| &rest[..*at]);
             if between.contains(char::is_alphanumeric) {
                 // The normaliser ends the piece with a full stop, which is wrong where a braced word continues the sentence.
-                let goes_on = between.trim_end().ends_with(char::is_alphanumeric);
-                let following = pieces
-                    .peek()
-                    .filter(|_| goes_on)
-                    .and_then(|(_, next)| parse(next.split('}').next()?)?.first().copied());
+                let following = found
+                    .as_ref()
+                    .filter(|_| between.trim_end().ends_with(char::is_alphanumeric))
+                    .and_then(|(_, _, symbols)| symbols.first().copied());
                 words.extend(self.words_of_language(between, following)?);
-                if goes_on {
+                if following.is_some() {
                     words.pop_if(|word| word.is_pause());
                 }
             } else {
@@ -107,8 +89,14 @@ impl Phonemizer {
                 });
                 words.extend(pauses.take(1));
             }
+            let Some((at, phones, symbols)) = found else { break };
+            words.push(Word {
+                text: phones.to_string(),
+                symbols: symbols.into_iter().map(merge_rare_stress).collect(),
+            });
+            rest = &rest[at + phones.len() + 2..];
         }
-        if words.iter().all(Word::is_pause) { Err(unsupported()) } else { Ok(words) }
+        if words.iter().all(Word::is_pause) { Err(Error::text_unsupported(text)) } else { Ok(words) }
     }
 
     /// Normalises and pronounces a text. `following` is the first symbol after it, if the sentence goes on.
@@ -213,6 +201,19 @@ impl Phonemizer {
     }
 }
 
+/// Finds the first braces that hold phones: where they begin, what they hold, and its symbols.
+fn phones(text: &str) -> Option<(usize, &str, Vec<Symbol>)> {
+    text.match_indices('{').find_map(|(at, _)| {
+        let inside = &text[at + 1..];
+        let end =
+            inside.bytes().take(MAX_BRACED).position(|byte| !byte.is_ascii_alphanumeric() && byte != b' ')?;
+        let phones = &inside[..end];
+        let symbols = symbols::parse(phones).filter(|_| inside[end..].starts_with('}'))?;
+        (!symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol)))
+            .then_some((at, phones, symbols))
+    })
+}
+
 /// Whether an acronym is read as a word because consonants and vowels alternate and a vowel ends it: "FERPA", "DACA".
 fn sayable(acronym: &str) -> bool {
     let last = acronym.len() - 1;
@@ -287,11 +288,15 @@ mod tests {
             said("I go to the {EH1 N D} of a {N AY1 T}."),
             "AY1 G OW1 T AH0 DH IY0 EH1 N D AH1 V AH0 N AY1 T ."
         );
-        for wrong in ["{G D", "G} D", "{XX}", "{}", "{.}", "{{G}}"] {
+        // Other braces are brackets.
+        assert_eq!(said("{G D"), said("G D"));
+        assert_eq!(said("If {x} stops."), said("If (x) stops."));
+        assert_eq!(said("{{G}} is {XX} {"), "G IH1 Z , EH1 K S EH1 K S .");
+        for nothing in ["{}", "{.}"] {
             assert_eq!(
-                Phonemizer::embedded().symbols(wrong).unwrap_err().code(),
+                Phonemizer::embedded().symbols(nothing).unwrap_err().code(),
                 "text-unsupported",
-                "{wrong}"
+                "{nothing}"
             );
         }
     }

@@ -66,6 +66,10 @@ impl Vocoder for GriffinLim {
         "griffin-lim"
     }
 
+    fn sample_rate_hz(&self) -> u32 {
+        self.extractor.config().sample_rate_hz
+    }
+
     fn vocode(&self, mel: &Mel) -> Vec<f32> {
         let mut amplitudes = self.extractor.to_linear(mel);
         for frame in amplitudes.chunks_exact_mut(self.extractor.stft().bins()) {

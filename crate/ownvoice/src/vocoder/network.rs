@@ -12,7 +12,11 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::audio::{mel::MelNormalisation, pitch::MIN_TRACKED_HZ};
+use crate::audio::{
+    mel::{MelConfig, MelExtractor, MelNormalisation},
+    pitch::MIN_TRACKED_HZ,
+    resample::RATES_HZ,
+};
 use burn_fused::{
     Compute, Scope,
     init::{self, Fill},
@@ -26,6 +30,9 @@ pub struct VocoderConfig {
     pub layers: usize,
     /// Frames in the kernel of each layer.
     pub kernel: usize,
+    /// The rate of the samples. Files of vocoders whose samples have the rate of the spectrograms lack it.
+    #[serde(default = "VocoderConfig::first_sample_rate_hz")]
+    pub sample_rate_hz: u32,
     /// Frequencies of the filters, from 0 Hz to half the sample rate.
     pub bins: usize,
     /// Log-mels meet the network as `(mel - mel_mean) / mel_scale`.
@@ -39,8 +46,28 @@ impl VocoderConfig {
         MelNormalisation { mean: self.mel_mean, scale: self.mel_scale }
     }
 
+    /// The shipped vocoder: it makes samples at 24 kHz from spectrograms of recordings at 16 kHz.
     pub fn small() -> Self {
-        Self { mels: 80, width: 192, layers: 6, kernel: 7, bins: 513, mel_mean: -5.0, mel_scale: 2.5 }
+        Self {
+            mels: 80,
+            width: 192,
+            layers: 6,
+            kernel: 7,
+            sample_rate_hz: 24_000,
+            bins: 769,
+            mel_mean: -5.0,
+            mel_scale: 2.5,
+        }
+    }
+
+    fn first_sample_rate_hz() -> u32 {
+        MelConfig::speech_16k().sample_rate_hz
+    }
+
+    /// Returns an extractor of the spectrograms that the network reads from the vocoder's samples. Returns `None` if the network cannot read them.
+    pub fn extractor(&self, mel: &MelConfig) -> Option<MelExtractor> {
+        MelExtractor::at_rate(mel, self.sample_rate_hz)
+            .filter(|extractor| (mel.mels, extractor.stft().bins()) == (self.mels, self.bins))
     }
 
     /// Whether a network can be made of it. Configurations from files are checked with this before anything is allocated.
@@ -50,6 +77,7 @@ impl VocoderConfig {
             && (1..=64).contains(&self.layers)
             && self.kernel % 2 == 1
             && self.kernel <= 63
+            && RATES_HZ.contains(&self.sample_rate_hz)
             && (2..=8193).contains(&self.bins)
             && self.mel_scale.is_normal()
             && self.mel_mean.is_finite()

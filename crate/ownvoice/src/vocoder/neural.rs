@@ -38,6 +38,7 @@ pub struct NeuralVocoder {
     pub seed: u64,
     model: SourceFilter,
     config: VocoderConfig,
+    /// Extracts spectrograms from the vocoder's samples.
     extractor: MelExtractor,
     filter: FrameFilter,
 }
@@ -63,17 +64,19 @@ impl NeuralVocoder {
         if !config.is_sound() {
             return Err(corrupt(format!("its configuration is invalid: {config:?}")));
         }
-        if (config.mels, config.bins) != (mel.mels, mel.fft_length / 2 + 1) {
-            return Err(corrupt("it was trained on spectrograms of another configuration".into()));
-        }
+        let extractor = config
+            .extractor(&mel)
+            .ok_or_else(|| corrupt("it was trained on spectrograms of another configuration".into()))?;
         let model = apply_all(SourceFilter::new(&config, &Device::flex()), weights).map_err(corrupt)?;
-        Ok(Self::new(model, config, mel))
+        Ok(Self::new(model, config, extractor))
     }
 
     /// Creates a vocoder of `model`, which must be on the CPU device.
-    pub fn new(model: SourceFilter, config: VocoderConfig, mel: MelConfig) -> Self {
-        let filter = FrameFilter::new(mel.fft_length, mel.hop_length);
-        Self { seed: 0, model, config, extractor: MelExtractor::new(mel), filter }
+    ///
+    /// * `extractor`: see [`VocoderConfig::extractor`]
+    pub fn new(model: SourceFilter, config: VocoderConfig, extractor: MelExtractor) -> Self {
+        let filter = FrameFilter::new(extractor.config().fft_length, extractor.config().hop_length);
+        Self { seed: 0, model, config, extractor, filter }
     }
 
     /// Encodes the file that [`Self::load`] reads. Weights are stored as bytes: an error of half a percent of a weight is not audible.
@@ -84,16 +87,17 @@ impl NeuralVocoder {
     }
 
     /// Runs the network on a spectrogram.
-    fn analyze(&self, mel: &Mel) -> Analysis {
+    ///
+    /// * `envelope`: see [`MelExtractor::envelope`]
+    fn analyze(&self, mel: &Mel, envelope: Vec<f32>) -> Analysis {
         let (frames, bins) = (mel.frames(), self.config.bins);
         let tensor = |values: Vec<f32>, width: usize| {
             Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex())
         };
         let normalisation = self.config.mel_normalisation();
         let normalised = mel.data.iter().map(|&value| normalisation.apply(value)).collect();
-        let filters =
-            self.model.forward(tensor(normalised, mel.mels), tensor(self.extractor.envelope(mel), bins));
-        let Filters { pitch, voicing, harmonic, noise } = filters;
+        let Filters { pitch, voicing, harmonic, noise } =
+            self.model.forward(tensor(normalised, mel.mels), tensor(envelope, bins));
         // The CPU backend needs no asynchronous read.
         let values = |tensor: Tensor<3>| tensor.into_data().try_to_vec::<f32>().expect("computed in f32");
         let (pitch, voicing) = (values(pitch), values(sigmoid(voicing)));
@@ -104,7 +108,8 @@ impl NeuralVocoder {
         Analysis { f0_hz, harmonic: values(harmonic), noise: values(noise) }
     }
 
-    /// Scales the spectra of the samples towards an envelope `[T, F]`; phases and fine structure are kept.
+    /// Scales the spectra of the samples towards an envelope `[T, F]`; phases and fine structure are kept. Above the spectrogram's band, the scale is that of its
+    /// highest channel.
     fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
         let mels = self.extractor.config().mels;
         let mut spectra = Vec::with_capacity(wanted.len());
@@ -125,23 +130,25 @@ impl Vocoder for NeuralVocoder {
         "neural"
     }
 
+    fn sample_rate_hz(&self) -> u32 {
+        self.config.sample_rate_hz
+    }
+
     fn vocode(&self, mel: &Mel) -> Vec<f32> {
-        let config = self.extractor.config();
         if mel.frames() < 2 {
             return Vec::new();
         }
-        let Analysis { f0_hz, harmonic, noise: mut aperiodic } = self.analyze(mel);
+        let wanted = self.extractor.envelope(mel);
+        let Analysis { f0_hz, harmonic, noise: mut aperiodic } = self.analyze(mel, wanted.clone());
         for (filter, _) in
             aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0)
         {
             filter.iter_mut().for_each(|log| *log -= VOICED_NOISE_CUT);
         }
+        let config = self.extractor.config();
         let voice = pulses(&f0_hz, config.sample_rate_hz, config.hop_length, 0.0);
         let breath = noise(voice.len(), &mut ChaCha8Rng::seed_from_u64(self.seed));
-        let mut samples = vec![0.0; voice.len()];
-        self.filter.add(&mut samples, &voice, &harmonic);
-        self.filter.add(&mut samples, &breath, &aperiodic);
-        let wanted = self.extractor.envelope(mel);
+        let mut samples = self.filter.sum((&voice, &harmonic), (&breath, &aperiodic));
         for _ in 0..CORRECTIONS {
             samples = self.corrected(&samples, &wanted);
         }
@@ -182,6 +189,7 @@ fn smooth(values: &[f32]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audio::resample::resample;
 
     #[test]
     fn the_peak_lies_between_classes() {
@@ -197,7 +205,9 @@ mod tests {
         let (device, mel) = (Device::flex(), MelConfig::speech_16k());
         device.seed(4);
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
-        let vocoder = NeuralVocoder::new(SourceFilter::new(&config, &device), config, mel.clone());
+        let filters = config.extractor(&mel).unwrap();
+        let vocoder = NeuralVocoder::new(SourceFilter::new(&config, &device), config, filters);
+        assert_eq!(vocoder.sample_rate_hz(), 24_000);
         let extractor = MelExtractor::new(mel);
         let recording = pulses(&vec![140.0; 81], 16_000, 200, 0.0);
         let wanted = extractor.extract(
@@ -207,11 +217,32 @@ mod tests {
                 .map(|(n, x)| x * 0.05 * (n as f32 / 2000.0).sin())
                 .collect::<Vec<_>>(),
         );
-        let made = extractor.extract(&vocoder.vocode(&wanted));
+        let made = extractor.extract(&resample(&vocoder.vocode(&wanted), 24_000, 16_000).unwrap());
         let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
             / made.data.len() as f32;
         // The network is untrained, and still the mel spectrogram is approximately right.
         assert!(error < 0.4, "{error}");
+    }
+
+    /// A file without a rate, as those of earlier vocoders, gives samples at the rate of the spectrograms.
+    #[test]
+    fn files_without_a_rate_are_at_the_rate_of_the_spectrograms() {
+        let device = Device::flex();
+        let config = VocoderConfig {
+            width: 8,
+            layers: 1,
+            sample_rate_hz: 16_000,
+            bins: 513,
+            ..VocoderConfig::small()
+        };
+        let mut written = serde_json::to_value(&config).unwrap();
+        written.as_object_mut().unwrap().remove("sample_rate_hz").unwrap();
+        let weights = collect(&SourceFilter::new(&config, &device));
+        let metadata = Metadata::from([("config".to_string(), written.to_string())]);
+        let bytes = pollster::block_on(serialize(weights, Storage::Bytes, metadata)).unwrap();
+        let vocoder = NeuralVocoder::load(&bytes, MelConfig::speech_16k()).unwrap();
+        assert_eq!((&vocoder.config, vocoder.sample_rate_hz()), (&config, 16_000));
+        assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![-4.0; 7 * 80] }).len(), 6 * 200);
     }
 
     #[test]
@@ -234,7 +265,7 @@ mod tests {
         let vocoder = NeuralVocoder::load(&bytes, MelConfig::speech_16k()).unwrap();
         let mel = Mel { mels: 80, data: vec![-4.0; 7 * 80] };
         let samples = vocoder.vocode(&mel);
-        assert_eq!(samples.len(), 6 * 200);
+        assert_eq!(samples.len(), 6 * 300);
         assert!(samples.iter().all(|x| x.abs() <= 1.0) && samples.iter().any(|x| x.abs() > 1e-4));
         assert_eq!(samples, vocoder.vocode(&mel), "the same seed gives the same sound");
         assert_eq!(vocoder.vocode(&Mel { mels: 80, data: Vec::new() }), [0.0f32; 0]);

@@ -168,9 +168,9 @@ impl Base {
         &self.manifest.speakers
     }
 
-    /// Returns the sample rate of its spectrograms.
+    /// Returns the sample rate of its speech, that of its vocoder. Its spectrograms are those of recordings at 16 kHz.
     pub fn sample_rate_hz(&self) -> u32 {
-        self.manifest.mel.sample_rate_hz
+        self.vocoder.sample_rate_hz()
     }
 
     /// Whether pitch and pitch range of its speech can be changed.

@@ -17,7 +17,7 @@ use crate::{
         say_video::speak_video,
     },
 };
-use ownvoice::{Result, audio::wav, files, lips::LipBase};
+use ownvoice::{Result, audio::wav, lips::LipBase};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -48,7 +48,7 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
         console.warn(format!("left silent: {error} ({})", error.code()));
     }
     let voice_id = wav::voice_id(&base.manifest.files.weights.sha256);
-    files::write(&arguments.out, speech.to_wav(voice_id))?;
+    output::write(&arguments.out, &speech.to_wav(voice_id))?;
     let left_out: Vec<_> = speech
         .left_out
         .iter()

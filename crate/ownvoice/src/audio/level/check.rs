@@ -5,7 +5,11 @@ use serde::Serialize;
 use super::{Levels, frame_length, rms_db};
 use crate::{
     Error, Result,
-    audio::{Audio, resample::RATES_HZ, rumble::remove_rumble},
+    audio::{
+        Audio, Note,
+        resample::{RATES_HZ, resample},
+        rumble::remove_rumble,
+    },
 };
 
 /// The least speech of a clip.
@@ -28,6 +32,12 @@ const EDGE_SECONDS: f32 = 0.06;
 /// The range below the speech level in which an end counts as speech: background noise and fading voices lie below it.
 const EDGE_RANGE_DB: f32 = 12.0;
 
+/// The rate whose band, up to 5.5 kHz, holds all of a recording over a telephone.
+const NARROW_RATE_HZ: u32 = 11_025;
+/// The level of the loudest frames above that band, relative to the speech, below which it is empty. Speech has -30 dB or more there, the rounding of 16-bit
+/// samples less than -60.
+const NARROW_BAND_DB: f32 = -48.0;
+
 /// The measurements of a clip's check.
 #[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +56,8 @@ pub struct ClipReport {
     pub clipped_percent: f32,
     /// The end at which speech is cut off, if any: the recording was started late or stopped early, or the file was trimmed tightly.
     pub cut_off: Option<Edge>,
+    /// What the voice will sound like, where that is unusual.
+    pub notes: Vec<Note>,
 }
 
 /// An end of a clip.
@@ -106,6 +118,7 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
         return Err(Error::clip_noisy(snr_db, MIN_SNR_DB));
     }
     let cut_off = cut_off(&audible, *rate, level_db);
+    let notes = if is_narrow(&audible, *rate, level_db)? { vec![Note::NarrowBand] } else { Vec::new() };
     Ok(ClipReport {
         seconds: clip.seconds(),
         speech_seconds,
@@ -114,7 +127,19 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
         snr_db,
         clipped_percent,
         cut_off,
+        notes,
     })
+}
+
+/// Returns whether there is nothing above the band of [`NARROW_RATE_HZ`].
+fn is_narrow(samples: &[f32], sample_rate_hz: u32, level_db: f32) -> Result<bool> {
+    if sample_rate_hz <= NARROW_RATE_HZ {
+        return Ok(true);
+    }
+    let below =
+        resample(&resample(samples, sample_rate_hz, NARROW_RATE_HZ)?, NARROW_RATE_HZ, sample_rate_hz)?;
+    let above: Vec<f32> = samples.iter().zip(&below).map(|(x, below)| x - below).collect();
+    Ok(Levels::of(&above, frame_length(sample_rate_hz)).loud_db < level_db + NARROW_BAND_DB)
 }
 
 /// Returns the first end whose [`EDGE_SECONDS`] are about as loud as the speech.

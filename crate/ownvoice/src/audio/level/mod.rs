@@ -23,6 +23,8 @@ const SPEECH_RANGE_DB: f32 = 30.0;
 const ABOVE_NOISE_DB: f32 = 6.0;
 /// The number of frames that reach the loud level: 0.2 s.
 const LOUD_FRAMES: usize = 10;
+/// The longest pause that [`shorten_pauses`] keeps as it is.
+const MAX_PAUSE_SECONDS: f32 = 0.8;
 /// The amplitude from which the limiter compresses peaks.
 const KNEE: f32 = 0.8;
 /// The amplitude that limited peaks never exceed.
@@ -74,10 +76,40 @@ pub fn trim_silence(samples: &[f32], sample_rate_hz: u32) -> Range<usize> {
     first.saturating_sub(margin)..(last + length + margin).min(samples.len())
 }
 
+/// Shortens each pause to at most [`MAX_PAUSE_SECONDS`], and fades over the cut. The recogniser normalises its input over the whole clip, so that long silences
+/// would change what it hears in the speech.
+pub fn shorten_pauses(samples: Vec<f32>, sample_rate_hz: u32) -> Vec<f32> {
+    let length = frame_length(sample_rate_hz);
+    let kept = (MAX_PAUSE_SECONDS * sample_rate_hz as f32) as usize;
+    let is_speech = Levels::of(&samples, length).is_speech;
+    let (mut shortened, mut copied, mut at) = (Vec::with_capacity(samples.len()), 0, 0);
+    for run in is_speech.chunk_by(|one, next| one == next) {
+        let (begin, end) = (at * length, ((at + run.len()) * length).min(samples.len()));
+        at += run.len();
+        if run[0] || end - begin <= kept {
+            continue;
+        }
+        // The fade mixes the samples after the first half with those before the second.
+        let (left, right) = (begin + kept / 2, end - kept / 2 - length);
+        shortened.extend(&samples[copied..left]);
+        let share = |n: usize| n as f32 / length as f32;
+        shortened.extend(
+            (0..length).map(|n| samples[left + n] * (1.0 - share(n)) + samples[right + n] * share(n)),
+        );
+        copied = right + length;
+    }
+    if copied == 0 {
+        return samples;
+    }
+    shortened.extend(&samples[copied..]);
+    shortened
+}
+
 /// The frame levels of a clip, and their classification.
 struct Levels {
     frames_db: Vec<f32>,
     is_speech: Vec<bool>,
+    loud_db: f32,
     noise_db: f32,
 }
 
@@ -96,7 +128,7 @@ impl Levels {
         // A frame is speech if three of the five around it are loud; otherwise it is a click.
         let is_speech =
             (0..loud.len()).map(|t| loud[t] && around(t).iter().filter(|loud| **loud).count() >= 3).collect();
-        Self { frames_db, is_speech, noise_db }
+        Self { frames_db, is_speech, loud_db, noise_db }
     }
 
     fn speech_frames(&self) -> usize {
@@ -190,6 +222,28 @@ mod tests {
         assert_eq!(trim_silence(&[], RATE), 0..0);
         let whole = speech(0.18, 0.5);
         assert_eq!(trim_silence(&whole, RATE), 0..whole.len(), "the margin stays inside the clip");
+    }
+
+    #[test]
+    fn only_long_pauses_are_shortened() {
+        let phrase = speech(1.38, 0.5);
+        let apart = |seconds: f32| {
+            [phrase.clone(), vec![0.0; (seconds * RATE as f32) as usize], phrase.clone()].concat()
+        };
+        let short = apart(0.5);
+        assert_eq!(shorten_pauses(short.clone(), RATE), short);
+        for seconds in [1.0, 3.0, 30.0] {
+            let shortened = shorten_pauses(apart(seconds), RATE);
+            let pause = (shortened.len() - 2 * phrase.len()) as f32 / RATE as f32;
+            assert!((pause - MAX_PAUSE_SECONDS).abs() < 0.1, "{seconds}: {pause}");
+            assert_eq!(shortened[..phrase.len()], phrase);
+            assert_eq!(shortened[shortened.len() - phrase.len()..], phrase);
+        }
+        let mut noisy = apart(3.0);
+        noisy.iter_mut().zip(noise(1 << 20, 0.002)).for_each(|(x, n)| *x += n);
+        let shortened = shorten_pauses(noisy, RATE);
+        assert!(shortened.len() < 2 * phrase.len() + RATE as usize, "{}", shortened.len());
+        assert_eq!(shorten_pauses(Vec::new(), RATE), [0.0f32; 0]);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Decides whether a word is an abbreviation, and returns its full form.
 
 use super::{
-    geography::{is_state, is_state_of, side},
+    geography::is_state_of,
     place::{Chunk, Reading, TokenContext, is_capitalized, starts_with_digit},
     short_forms::{
-        ALSO_WORDS, BEFORE_SAINT, MONTHS, NUMBERED, SHORT_BEFORE_WORDS, SHORTENED_STATES, SHORTENED_WORDS,
-        STATES, STREETS, STREETS_WITHOUT_PERIOD,
+        ALSO_WORDS, BEFORE_SAINT, MONTHS, SHORT_BEFORE_WORDS, SHORTENED_STATES, SHORTENED_WORDS, STATES,
+        STREETS_WITHOUT_PERIOD,
         When::{Always, Capital, Counting, Inside, MayEnd},
-        calendar_name, find, is_label, is_office,
+        calendar_name, find, is_label, is_month,
     },
     words::is_starter,
 };
@@ -31,7 +31,6 @@ struct Short<'a> {
     next: Option<Chunk<'a>>,
     number_follows: bool,
     capital_before: bool,
-    number_before: bool,
 }
 
 impl<'a> Short<'a> {
@@ -48,7 +47,6 @@ impl<'a> Short<'a> {
             capital_before: context
                 .before()
                 .is_some_and(|before| is_capitalized(before) && !is_starter(before)),
-            number_before: context.before().is_some_and(|before| starts_with_digit(Chunk::new(before).body)),
         })
     }
 
@@ -79,124 +77,12 @@ impl<'a> Short<'a> {
 }
 
 /// Readings with or without a period, in the order in which they are tried.
-const ANYWHERE: &[fn(&Short) -> Option<String>] = &[
-    possessive,
-    party,
-    by_neighbours,
-    state_university,
-    heading,
-    side_of_road,
-    shortened_state,
-    postal_state,
-];
+const ANYWHERE: &[fn(&Short) -> Option<String>] = &[shortened_state, postal_state];
 /// Readings without a period. `Some(None)` ends the search: it is a word.
 const WITHOUT_PERIOD: &[fn(&Short) -> Option<Option<String>>] =
-    &[bare_apartment, bare_title_or_street, bare_word, bare_day_or_month, examination, bare_date];
-const WITH_PERIOD: &[fn(&Short) -> Option<Option<String>>] = &[
-    life_dates,
-    beaten,
-    saint_or_street,
-    doctor_or_drive,
-    by_words,
-    side_of_street,
-    before_lower_case,
-    extreme,
-    page_of_procedure,
-    listed,
-];
-
-/// Reads "Apple Inc.'s".
-fn possessive(short: &Short) -> Option<String> {
-    let (_, full, _) = find(&short.chunk.body.strip_suffix(".'s")?.to_ascii_lowercase())?;
-    Some(format!("{full}'s"))
-}
-
-/// Reads "D-Calif.".
-fn party(short: &Short) -> Option<String> {
-    let (party, state) =
-        short.chunk.body.split_once('-').filter(|(party, _)| ["D", "I", "R"].contains(party))?;
-    let mut states = SHORTENED_STATES.iter().chain(STATES);
-    let (_, state) = states.find(|(short, _)| short.eq_ignore_ascii_case(state))?;
-    Some(format!("{party} {state}"))
-}
-
-/// Abbreviations whose full form depends on their neighbours: "Smith & Co.", "2d Cir.", "Sr. Maria".
-fn by_neighbours(short: &Short) -> Option<String> {
-    let &Short { context, chunk, capital_before, number_before, .. } = short;
-    let behind = short.behind();
-    let before_is = |holds: fn(&str) -> bool| context.before().is_some_and(holds);
-    const CHANGES_OF_STATE: &[&str] = &["boiling", "dew", "flash", "freezing", "melting"];
-    let words = match short.lower.as_str() {
-        "co" if before_is(|before| ["&", "and"].contains(&before)) && short.has_period() => "company",
-        "sec" if chunk.close == "." && is_office(chunk.body, behind) => "secretary",
-        "tel" if short.has_period() && chunk.close.contains(':') => "telephone",
-        "fl" if number_before => "floor",
-        "c" if number_before && short.has_period() && before_is(|before| before.ends_with("th")) => "century",
-        "ch" if before_is(|saint| saint.ends_with("'s")) => "church",
-        "ed" if behind == "by" => "edited",
-        "trans" if behind == "by" => "translated",
-        "rev" if super::dates::is_month(behind) => "revised",
-        "sts" if !capital_before && !number_before && is_capitalized(behind) => "saints",
-        "cir" if number_before => "circuit",
-        "deg" if number_before && short.has_period() => {
-            if context.before() == Some("1") {
-                "degree"
-            } else {
-                "degrees"
-            }
-        }
-        "maj" if chunk.body == "maj" && behind == "of" => "majority",
-        "pt" if short.word_before_is(CHANGES_OF_STATE) => "point",
-        "sr" if !capital_before && is_capitalized(behind) => "sister",
-        _ => return None,
-    };
-    Some(words.into())
-}
-
-/// Reads "Ohio St.".
-fn state_university(short: &Short) -> Option<String> {
-    let context = short.context;
-    let home = context.before().is_some_and(|before| {
-        let lower = before.to_ascii_lowercase();
-        is_capitalized(before) && (is_state(&lower) || ["boise", "fresno", "penn"].contains(&lower.as_str()))
-    });
-    let address = (2..=3).any(|back| {
-        context.back(back).is_some_and(|before| starts_with_digit(before) || ["on", "to"].contains(&before))
-    });
-    (short.lower == "st" && home && !address).then(|| "state".into())
-}
-
-/// Reads "head N for a mile".
-fn heading(short: &Short) -> Option<String> {
-    const HEADING: &[&str] = &["drive", "driving", "go", "going", "head", "heading", "heads", "travel"];
-    side(&short.chunk.body.to_ascii_uppercase()).filter(|_| short.word_before_is(HEADING)).map(Into::into)
-}
-
-/// Reads "I-95 N", "123 N Main St".
-fn side_of_road(short: &Short) -> Option<String> {
-    let &Short { context, chunk, .. } = short;
-    let side = side(chunk.body).filter(|_| chunk.open.is_empty())?;
-    let before = context.before()?;
-    let road = before.split_once('-').is_some_and(|(kind, number)| {
-        ["I", "US", "SR", "CR", "Route", "Hwy"].contains(&kind) && starts_with_digit(number)
-    }) || starts_with_digit(before)
-        && context.back(2).is_some_and(|road| {
-            ["highway", "hwy", "interstate", "route", "rte"]
-                .contains(&road.trim_end_matches('.').to_ascii_lowercase().as_str())
-        });
-    let house = starts_with_digit(before)
-        && chunk.close.is_empty()
-        && context
-            .body(1)
-            .is_some_and(|street| is_capitalized(street) && !is_starter(street) || starts_with_digit(street))
-        && context.chunk(2).is_some_and(|kind| {
-            let kind = kind.body.to_ascii_lowercase();
-            find(&kind).is_some_and(|(.., when)| *when == Capital)
-                || ["street", "avenue", "road", "drive", "lane", "boulevard", "st", "dr"]
-                    .contains(&kind.as_str())
-        });
-    (road || house).then(|| side.into())
-}
+    &[bare_title_or_street, bare_word, bare_day_or_month, examination];
+const WITH_PERIOD: &[fn(&Short) -> Option<Option<String>>] =
+    &[saint_or_street, doctor_or_drive, before_lower_case, listed];
 
 /// Reads "Calif." and the like, unless it may be a word, as in "in Wash.".
 fn shortened_state(short: &Short) -> Option<String> {
@@ -222,20 +108,12 @@ fn follows_comma(short: &Short) -> bool {
     short.capital_before && short.context.before().is_some_and(|before| before.ends_with(','))
 }
 
-/// Ends the search for "apt" without a number, which is a word.
-fn bare_apartment(short: &Short) -> Option<Option<String>> {
-    (short.lower == "apt" && !short.number_follows).then_some(None)
-}
-
 /// Reads "St Paul", "Dr Green", "5 Elm Ave".
 fn bare_title_or_street(short: &Short) -> Option<Option<String>> {
     let capital_follows = short.context.body(1).is_some_and(|next| is_capitalized(next) && !is_starter(next));
     let words = match short.chunk.body {
         "St" if capital_follows && !short.is_named() => "saint",
         "Dr" if capital_follows => "doctor",
-        "Rm" if short.number_follows => "room",
-        "Rte" if short.number_follows => "route",
-        "Ph" | "Tel" if short.chunk.close == ":" => "phone",
         street => {
             let (_, full) = STREETS_WITHOUT_PERIOD.iter().find(|(form, _)| *form == street)?;
             short.is_named().then_some(full)?
@@ -260,9 +138,9 @@ fn bare_day_or_month(short: &Short) -> Option<Option<String>> {
     let name = calendar_name(chunk.body).filter(|name| !name.eq_ignore_ascii_case(chunk.body))?;
     let fits = if MONTHS.contains(&name) { BEFORE_MONTH } else { BEFORE_DAY };
     let dated = chunk.close == ","
-        && context.chunk(1).is_some_and(|next| {
-            starts_with_digit(next.body) && next.body.len() < 3 || super::dates::is_month(next.body)
-        });
+        && context
+            .chunk(1)
+            .is_some_and(|next| starts_with_digit(next.body) && next.body.len() < 3 || is_month(next.body));
     (short.word_before_is(fits) || dated).then(|| Some(name.to_string()))
 }
 
@@ -274,41 +152,6 @@ fn examination(short: &Short) -> Option<Option<String>> {
         .body(1)
         .is_none_or(|number| number.len() > 2 && starts_with_digit(number) && !number.contains(['/', ':']));
     (capitals && scored).then_some(None)
-}
-
-/// Reads "Jan 5", "Sept 2020".
-fn bare_date(short: &Short) -> Option<Option<String>> {
-    let (.., when) = find(&short.lower)?;
-    let name = calendar_name(short.chunk.body).filter(|_| *when == Capital && short.number_follows)?;
-    Some(Some(name.to_string()))
-}
-
-/// Reads "c. 1500", "b. 1756", "r. 1558–1603", "d. in 1904".
-fn life_dates(short: &Short) -> Option<Option<String>> {
-    let is_year = |chunk: Chunk| chunk.body.len() > 3 && starts_with_digit(chunk.body);
-    if short.behind() == "in" && short.context.chunk(2).is_some_and(is_year) {
-        return match short.chunk.body {
-            "b" => Some(Some("born".into())),
-            "d" => Some(Some("died".into())),
-            _ => None,
-        };
-    }
-    let year = short.next.map(|next| next.body).filter(|next| starts_with_digit(next))?;
-    let words = match short.chunk.body {
-        "c" | "C" if year.len() > 2 => "circa",
-        "b" if year.len() > 3 => "born",
-        "d" if year.len() > 3 => "died",
-        "r" if year.len() > 3 => "reigned",
-        "fl" if year.len() > 3 => "flourished",
-        _ => return None,
-    };
-    Some(Some(words.into()))
-}
-
-/// Reads "Alcaraz d. Ruud".
-fn beaten(short: &Short) -> Option<Option<String>> {
-    let name_follows = short.next.is_some_and(|next| is_capitalized(next.body) && !is_starter(next.body));
-    (short.chunk.body == "d" && short.capital_before && name_follows).then(|| Some("defeated".into()))
 }
 
 /// Reads "Elm St. Bridge", "42nd St. Station", "St. Paul".
@@ -327,48 +170,12 @@ fn doctor_or_drive(short: &Short) -> Option<Option<String>> {
     (short.lower == "dr").then(|| Some(if drive { "drive" } else { "doctor" }.into()))
 }
 
-/// Reads abbreviations that are also words.
-fn by_words(short: &Short) -> Option<Option<String>> {
-    const OWNERS: &[&str] = &["an", "her", "his", "my", "our", "the", "their", "this", "your"];
-    let context = short.context;
-    let numbered = || context.before().is_some_and(|before| NUMBERED.contains(&before.trim_end_matches('.')));
-    let words = match short.lower.as_str() {
-        "pp" => "pages",
-        "ca" if short.chunk.body == "CA" => "C A",
-        "no" if context.raw(1) == Some("of") || numbered() => "number",
-        "tel" if short.behind() == "no" => "telephone",
-        "apt" if short.word_before_is(OWNERS) => "apartment",
-        _ => return None,
-    };
-    Some(Some(words.into()))
-}
-
-/// Reads "N. Main St.".
-fn side_of_street(short: &Short) -> Option<Option<String>> {
-    let side = side(&short.lower.to_ascii_uppercase())?;
-    let street = (2..=3)
-        .filter_map(|at| short.context.chunk(at))
-        .any(|chunk| STREETS.contains(&chunk.body.to_ascii_lowercase().as_str()));
-    Some((street && !short.capital_before).then(|| side.into()))
-}
-
 /// Reads abbreviations whose period does not end the sentence: "the temp. is 70 deg. today".
 fn before_lower_case(short: &Short) -> Option<Option<String>> {
     let (_, full) = SHORT_BEFORE_WORDS.iter().find(|(form, _)| *form == short.lower)?;
     let goes_on =
         short.lower_case_follows() || short.context.raw(1).is_some_and(|next| next.starts_with('$'));
     (short.chunk.close == "." && goes_on).then(|| Some((*full).into()))
-}
-
-/// Reads "Min. order", "max. speed".
-fn extreme(short: &Short) -> Option<Option<String>> {
-    let (_, full, _) = find(&short.lower).filter(|(form, ..)| ["min", "max"].contains(form))?;
-    (short.lower_case_follows() && !short.word_before_is(&["a", "per"])).then(|| Some(full.to_string()))
-}
-
-/// Ends the search for "P." as in "Civ. P. 56", which is not a page.
-fn page_of_procedure(short: &Short) -> Option<Option<String>> {
-    (short.chunk.body == "P").then_some(None)
 }
 
 /// Reads the abbreviations of the table, each in its context.

@@ -103,6 +103,15 @@ pub fn capitals_and_word(word: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// Whether a word in capitals is a common short word.
+pub fn is_short_word(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "ALL", "AND", "ANY", "ARE", "BUT", "CAN", "DAY", "FOR", "GET", "HIS", "HER", "HOW", "NEW", "NOT",
+        "NOW", "OFF", "ONE", "OUR", "OUT", "THE", "TWO", "WAS", "YES", "YOU",
+    ];
+    SHORT_WORDS.contains(&word) || WORDS.contains(&word)
+}
+
 /// Whether a word in capitals is read letter by letter although the dictionary may have it, unless the whole text is in capitals.
 pub fn is_spelled(capitals: &str) -> bool {
     SPELLED.contains(&capitals)

@@ -1,8 +1,8 @@
 //! States, streets and sides of the compass.
 
 use super::{
-    place::{TokenContext, is_capitalized},
-    short_forms::{SHORTENED_STATES, STATES, STREETS_WITHOUT_PERIOD},
+    place::is_capitalized,
+    short_forms::{SHORTENED_STATES, STATES},
     words::is_starter,
 };
 
@@ -17,21 +17,10 @@ pub fn side(letter: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a word in lower case is the name of a state, or its last word.
-pub fn is_state(word: &str) -> bool {
-    STATES
-        .iter()
-        .any(|(_, name)| *name == word || ["carolina", "dakota", "jersey", "mexico", "york"].contains(&word))
-}
-
-/// Whether one of the next words is a kind of street, so that the number here is that of a house.
-pub fn is_street(context: &TokenContext) -> bool {
-    (2..=4).any(|at| {
-        let kind = context.body_after_period(at);
-        STREETS_WITHOUT_PERIOD
-            .iter()
-            .any(|(short, full)| *short == kind || is_capitalized(kind) && full.eq_ignore_ascii_case(kind))
-    })
+/// Returns the name of a state of an abbreviation of either kind: "Calif", "CA".
+pub fn state(short: &str) -> Option<String> {
+    let mut states = SHORTENED_STATES.iter().chain(STATES);
+    states.find(|(form, _)| form.eq_ignore_ascii_case(short)).map(|(_, state)| state.to_string())
 }
 
 /// Whether an abbreviation is a state because of the next word: "Ga. Tech", "Pa. Gov. Shapiro", "the Miss. River".

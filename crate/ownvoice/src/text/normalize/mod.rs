@@ -8,29 +8,22 @@
 
 mod abbreviations;
 mod address;
-mod amount;
 mod capitals;
-mod citations;
-mod coordinates;
-mod dates;
-mod digits;
-mod figures;
 mod geography;
-mod labels;
+mod layout;
 mod mathematics;
 mod money;
 mod numerals;
 mod operators;
 pub mod place;
-mod quantity;
 mod roman;
+mod rules;
 mod sentence_end;
 pub mod sentences;
 mod short_forms;
 mod shorthand;
-mod telephone;
-mod unit_behind;
 mod units;
+mod verbalise;
 mod words;
 mod writer;
 
@@ -45,27 +38,39 @@ use writer::Writer;
 /// Longer chunks, in bytes, are not offered to the readers but split into runs of letters and of digits.
 const MAX_CHUNK: usize = 100;
 
-/// Writes a text out in words. Fails with `text-empty` if it is blank, and with `text-unsupported` if it has nothing to speak.
+/// Writes a text out in words. A text that ends with a comma goes on, so that no full stop ends it. Fails with `text-empty` if it is blank, and with `text-unsupported` if it has nothing to speak.
 pub fn normalize(text: &str) -> Result<String> {
     if text.trim().is_empty() {
         return Err(Error::text_empty());
     }
-    let folded = fold(text);
-    let mut chunks: Vec<&str> = Vec::new();
     // A blank line ends a sentence without a period; a single line break is a space.
-    for line in folded.lines() {
-        chunks.extend(line.split_whitespace());
-        if line.trim().is_empty() {
-            chunks.push("\n");
-        }
-    }
-    let shouted = chunks.len() > 1 && !folded.contains(|c: char| c.is_ascii_lowercase());
+    let folded = fold(text);
+    let lines: Vec<&str> = folded.lines().map(str::trim).collect();
+    let joined =
+        lines.iter().map(|line| if line.is_empty() { "\n" } else { line }).collect::<Vec<_>>().join(" ");
+    let text = joined.split([' ', '\t']).filter(|chunk| !chunk.is_empty()).collect::<Vec<_>>().join(" ");
+    let chunks: Vec<&str> = text.split(' ').collect();
+    let all = chunks.len() > 1 && !text.contains(|c: char| c.is_ascii_lowercase());
     let mut writer = Writer::default();
     let mut index = 0;
     while index < chunks.len() {
-        index += writer.chunk(&TokenContext { chunks: &chunks, index, shouted });
+        let capitals = |at: usize| chunks.get(at).is_some_and(|chunk| is_shouted(chunk));
+        let [first, second] = [1, 2].map(|back| capitals(index.wrapping_sub(back)));
+        let shouted =
+            all || first && (second || capitals(index + 1)) || capitals(index + 1) && capitals(index + 2);
+        index += writer.chunk(&TokenContext { text: &text, chunks: &chunks, index, shouted });
     }
-    writer.finish().ok_or_else(|| Error::text_unsupported(text))
+    writer.finish(text.ends_with(',')).ok_or_else(|| Error::text_unsupported(&text))
+}
+
+/// Whether a chunk is a word in capitals that is no abbreviation, as far as its length and its vowels tell.
+fn is_shouted(chunk: &str) -> bool {
+    let word = place::Chunk::new(chunk).body;
+    let vowels = word.bytes().filter(|byte| b"AEIOUY".contains(byte)).count();
+    word.len() > 1
+        && word.bytes().all(|byte| byte.is_ascii_uppercase())
+        && vowels > 0
+        && (word.len() > 3 || capitals::is_short_word(word))
 }
 
 /// Offers a chunk to the readers, from the most specific to the most general.
@@ -73,24 +78,15 @@ fn read(context: &TokenContext, body: &str) -> Reading {
     if body.is_empty() || body.len() > MAX_CHUNK {
         return None;
     }
-    digits::idiom(body)
-        .or_else(|| shorthand::read(context, body))
-        .or_else(|| citations::scripture(context))
-        .or_else(|| citations::section(context))
-        .or_else(|| coordinates::read(body))
-        .or_else(|| dates::named_date(context))
+    shorthand::read(context, body)
+        .or_else(|| operators::numeric(context, body))
         .or_else(|| abbreviations::read(context))
-        .or_else(|| dates::numeric_date(context, body))
-        .or_else(|| telephone::read(context))
         .or_else(|| address::read(context))
-        .or_else(|| unit_behind::unit_after_word(context, body))
         .or_else(|| roman::is_counted(context).then(|| roman::read(context))?)
         .or_else(|| capitals::initials(context, body))
         .or_else(|| roman::read(context))
         .or_else(|| capitals::namesake(context, body))
         .or_else(|| (body == "ACT").then(|| capitals::test(context))?)
-        .or_else(|| mathematics::read(context, body))
-        .or_else(|| operators::numeric(context, body))
 }
 
 /// Whether a character can be part of a word.
@@ -231,8 +227,15 @@ mod tests {
     fn long_sentences_split_at_commas_else_spaces_else_anywhere() {
         let commas = format!("{}, {}.", "a".repeat(200), "b".repeat(100));
         assert_eq!(sentences(&commas), [format!("{},", "a".repeat(200)), format!("{}.", "b".repeat(100))]);
+        let clauses = format!("{} and {}.", "a ".repeat(90), "b ".repeat(80));
+        assert_eq!(sentences(&clauses)[0], format!("{},", "a ".repeat(90).trim_end()));
+        assert_eq!(normalize("We went home,").unwrap(), "we went home,");
         let spaces = "word ".repeat(100);
-        assert!(sentences(&spaces).iter().all(|part| part.len() <= 250 && part.ends_with("word")));
+        assert!(
+            sentences(&spaces)
+                .iter()
+                .all(|part| part.len() <= 250 && part.trim_end_matches(',').ends_with("word"))
+        );
         assert_eq!(sentences(&"x".repeat(600)).iter().map(String::len).collect::<Vec<_>>(), [250, 250, 100]);
     }
 }

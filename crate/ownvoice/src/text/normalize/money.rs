@@ -1,10 +1,10 @@
 //! Money: amounts with the symbol or the code of a currency.
 
 use super::{
-    amount::{Amount, SCALES, is_adjective},
     numerals::{Number, integer},
-    place::{Reading, TokenContext, starts_with_digit},
+    rules::Match,
     units::simple_unit,
+    verbalise::{is_adjective, quantity},
 };
 use crate::text::numbers::{self, cardinal};
 
@@ -32,150 +32,83 @@ const CURRENCIES: &[Currency] = &[
     ("RMB", "yuan", "yuan", "fen", "fen"), ("BTC", "bitcoin", "bitcoin", "cent", "cents"), ("ZAR", "rand", "rand", "cent", "cents"),
 ];
 
-/// Returns the singular and plural of a currency of three letters.
-pub fn named(code: &str) -> Option<(String, String)> {
-    let currency = CURRENCIES.iter().find(|(mark, ..)| *mark == code && code.len() == 3)?;
-    Some((currency.1.to_string(), currency.2.to_string()))
+/// Finds a currency by its symbol or code.
+pub fn currency(mark: &str) -> Option<&'static Currency> {
+    CURRENCIES.iter().find(|(symbol, ..)| *symbol == mark)
 }
 
 /// Returns the word of a scale: "bn", "million".
-fn scale(word: &str) -> Option<&'static str> {
-    match word {
-        "k" | "K" => Some("thousand"),
-        "crore" => Some("crore"),
-        "lakh" => Some("lakh"),
-        "m" | "M" | "mn" => Some("million"),
-        "mil" | "mln" => Some("million"),
-        "b" | "B" | "bn" => Some("billion"),
-        "t" | "T" | "tn" => Some("trillion"),
-        word => SCALES.into_iter().find(|scale| *scale == word),
-    }
+pub fn scale(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "k" | "K" | "thousand" => "thousand",
+        "m" | "M" | "mn" | "mil" | "mln" | "million" => "million",
+        "b" | "B" | "bn" | "Bn" | "billion" => "billion",
+        "t" | "T" | "tn" | "Tn" | "trillion" => "trillion",
+        "lakh" => "lakh",
+        "crore" => "crore",
+        _ => return None,
+    })
 }
 
-/// Reads amounts of money: "$10-20", "$3.5 million", "£3.99", "$10/hr". The symbol may come last: "20€", "100 USD".
-pub fn read(context: &TokenContext, body: &str) -> Reading {
-    let before = CURRENCIES.iter().find(|(mark, ..)| {
-        body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
-    });
-    if let Some(currency) = before {
-        let written = &body[currency.0.len()..];
-        if let Some(reading) = euro_decimals(context, written, currency)
-            .or_else(|| scaled_range(written, currency))
-            .or_else(|| scaled_series(context, written, currency))
-        {
-            return Some(reading);
+/// Reads an amount: symbol, number, scale and the text behind; or number, scale and symbol.
+pub fn read(found: &Match) -> Option<String> {
+    let [_, a, b, c, ref rest @ ..] = found.groups[..] else { return None };
+    let (mark, number, scaled) =
+        if a.starts_with(|c: char| c.is_ascii_digit() || c == '.') { (c, a, b) } else { (a, b, c) };
+    let rest = rest.first().copied().unwrap_or("");
+    let (_, one, many, cent, cents) = currency(mark)?;
+    let number = number.replace(['$', '£', '€'], "");
+    // "homes in the low $400s"
+    if rest == "s" {
+        return Some(numbers::decade(integer(&number)?));
+    }
+    let (words, is_one) = quantity(&number)?;
+    let joined = found.groups[0].contains(&format!("-{scaled}")) && !scaled.is_empty();
+    let singular = joined || rest.starts_with('-') || is_adjective(found);
+    let name = |is_one: bool| if singular || is_one { one } else { many };
+    let words = match (scale(scaled), Number::scan(&number)?) {
+        (Some(scale), _) => format!("{words} {scale} {}", name(false)),
+        (None, (amount, "")) if amount.decimals.len() == 2 => {
+            let hundredths = integer(amount.decimals)?;
+            let part = format!("{} {}", cardinal(hundredths), if hundredths == 1 { cent } else { cents });
+            let whole = Number { decimals: "", ..amount };
+            let whole_words = format!("{} {}", whole.count(), name(whole.is_one()));
+            match (whole.value().unwrap_or(u64::from(!whole.whole.is_empty())), hundredths) {
+                (_, 0) => whole_words,
+                (0, _) => part,
+                _ => format!("{whole_words} and {part}"),
+            }
         }
-        let (amount, rest) = Amount::scan(written, currency.0)?;
-        return priced(context, &amount, rest, 1, currency);
-    }
-    // "CHF 1.5M", "Rs. 500"
-    let code = body.trim_end_matches('.');
-    if let Some(currency) = CURRENCIES.iter().find(|(mark, ..)| *mark == code)
-        && code.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && matches!(context.chunk(0)?.close, "" | ".")
-        && let Some(written) = context.chunk(1).map(|next| next.body).filter(|next| starts_with_digit(next))
-    {
-        let behind = TokenContext { index: context.index + 1, ..*context };
-        let (amount, rest) = Amount::scan(written, "")?;
-        let (words, used) = priced(&behind, &amount, rest, 1, currency)?;
-        return Some((words, used + 1));
-    }
-    // "83.2 per US$"
-    if let Some((_, one, many, ..)) =
-        CURRENCIES.iter().find(|(mark, ..)| *mark == body && mark.len() > 1 && mark.ends_with('$'))
-    {
-        return Some((if context.word_before() == "per" { one } else { many }.to_string(), 1));
-    }
-    let (amount, rest) = Amount::scan(body, "")?;
-    let is_mark = |word: &str| CURRENCIES.iter().find(|(mark, ..)| *mark == word);
-    match rest {
-        "" => priced(context, &amount, "", 2, is_mark(context.body(1)?)?),
-        mark => priced(context, &amount, "", 1, is_mark(mark)?),
-    }
+        _ => format!("{words} {}", name(is_one)),
+    };
+    Some(match rest.strip_prefix('/') {
+        Some(per) => format!(
+            "{words} per {}",
+            simple_unit(per).map_or_else(|| per.to_ascii_lowercase(), |(one, _)| one)
+        ),
+        None if rest == "+" => words + " plus",
+        None => format!("{words} {}", rest.replace('-', " ")),
+    })
 }
 
-/// Reads "€19,99".
-fn euro_decimals(context: &TokenContext, written: &str, currency: &Currency) -> Reading {
-    let (whole, cents) = written.split_once(',').filter(|(_, cents)| cents.len() == 2)?;
-    let amount = Amount { from: Number { whole, decimals: cents }, to: None };
-    integer(whole).zip(integer(cents)).and_then(|_| priced(context, &amount, "", 1, currency))
+/// Reads amounts with a decimal comma: "€19,99", "1.234,56 €".
+pub fn euros(found: &Match) -> Option<String> {
+    let [_, a, b, c] = found.groups[..] else { return None };
+    let (mark, whole, hundredths) =
+        if a.starts_with(|c: char| c.is_ascii_digit()) { (c, a, b) } else { (a, b, c) };
+    let plain = format!("{}.{hundredths}", whole.replace('.', ""));
+    read(&Match { groups: vec![found.groups[0], mark, &plain, "", ""], ..*found })
 }
 
 /// Reads "$1.2M-$1.5M".
-fn scaled_range(written: &str, (mark, _, many, ..): &Currency) -> Reading {
-    let (from, to) = written.split_once(['-', '–'])?;
-    let one = |text: &str| {
-        let (number, rest) = Number::scan(text)?;
-        Some(format!("{} {}", number.count(), scale(rest)?))
-    };
-    Some((format!("{} to {} {many}", one(from)?, one(to.strip_prefix(mark).unwrap_or(to))?), 1))
-}
-
-/// Reads the first amount of "$1.5 and $2 million", which shares the scale of the second.
-fn scaled_series(context: &TokenContext, written: &str, (mark, ..): &Currency) -> Reading {
-    let (number, "") = Number::scan(written)? else { return None };
-    let second = Number::scan(context.body(2)?.strip_prefix(mark)?)?;
-    let scaled =
-        SCALES.contains(&context.body(3).unwrap_or("")) && second.1.is_empty() || scale(second.1).is_some();
-    let joined = ["and", "or", "to"].contains(&context.body(1)?) && number.decimals.len() != 2;
-    (scaled && joined && number.whole.len() < 4).then(|| (number.count(), 1))
-}
-
-/// Reads an amount of a currency, with its scale and with the text attached to it. `used` is the number of chunks so far.
-fn priced(
-    context: &TokenContext,
-    amount: &Amount,
-    rest: &str,
-    used: usize,
-    (_, one, many, cent, cents): &Currency,
-) -> Reading {
-    // "homes in the low $400s"
-    if rest == "s" && amount.to.is_none() {
-        return Some((numbers::decade(amount.from.value()?), used));
-    }
-    let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-    // "$1-million"
-    if let Some(scale) =
-        rest.strip_prefix('-').and_then(|rest| SCALES.into_iter().find(|scale| *scale == rest))
-    {
-        return Some((format!("{} {scale} {one}", amount.count()), used));
-    }
-    let (scaled, rest, used) = match (
-        scale(&rest[..letters]),
-        context.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b")),
-    ) {
-        (Some(scale), _) if letters > 0 => (Some(scale), &rest[letters..], used),
-        (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
-        _ => (None, rest, used),
-    };
-    // "$20 USD"
-    let used = used + usize::from(many == &"dollars" && rest.is_empty() && context.body(used) == Some("USD"));
-    let singular = is_adjective(context, used) || rest.starts_with('-');
-    let unit = if singular || amount.is_one() && scaled.is_none() { one } else { many };
-    let from = &amount.from;
-    let mut words = if let Some(scale) = scaled {
-        format!("{} {scale} {unit}", amount.count())
-    } else if amount.to.is_none() && from.decimals.len() == 2 {
-        let hundredths = integer(from.decimals)?;
-        let part = format!("{} {}", cardinal(hundredths), if hundredths == 1 { cent } else { cents });
-        let whole = Number { decimals: "", ..*from };
-        let whole_words =
-            format!("{} {}", whole.count(), if singular || whole.is_one() { one } else { many });
-        match (whole.value().unwrap_or(u64::from(!whole.whole.is_empty())), hundredths) {
-            (_, 0) => whole_words,
-            (0, _) => part,
-            _ => format!("{whole_words} and {part}"),
-        }
-    } else {
-        format!("{} {unit}", amount.count())
-    };
-    if let Some(per) = rest.strip_prefix('/') {
-        let per = simple_unit(per).map_or_else(|| per.to_string(), |(one, _)| one);
-        words = format!("{words} per {}", per.to_ascii_lowercase());
-    } else if rest == "+" {
-        words += " plus";
-    } else if !rest.is_empty() {
-        words = format!("{words} {}", rest.replace(['-', '/', '+'], " "));
-    }
-    Some((words, used))
+pub fn range(found: &Match) -> Option<String> {
+    let [_, mark, from, first, _, to, second] = found.groups[..] else { return None };
+    Some(format!(
+        "{} {} to {} {} {}",
+        quantity(from)?.0,
+        scale(first)?,
+        quantity(to)?.0,
+        scale(second)?,
+        currency(mark)?.2
+    ))
 }

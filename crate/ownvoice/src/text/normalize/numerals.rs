@@ -140,12 +140,6 @@ pub fn fraction(top: u64, bottom: u64) -> Option<String> {
     Some(format!("{} {name}{many}", cardinal(top)))
 }
 
-/// Parses two whole numbers of at most four digits with a slash between them.
-pub fn split_fraction(text: &str) -> Option<(u64, u64)> {
-    let (top, bottom) = text.split_once('/')?;
-    integer(top).zip(integer(bottom)).filter(|_| top.len() <= 4 && bottom.len() <= 4)
-}
-
 /// Returns the words of a military time: "0630" as "zero six thirty", "2200" as "twenty two hundred". Returns `None` if it is not a time.
 pub fn military_time(digits: &str) -> Option<String> {
     let (hours, minutes) = digits.split_at_checked(2).filter(|(_, minutes)| minutes.len() == 2)?;

@@ -1,68 +1,50 @@
 //! Signs before numbers, and signs with spaces around them: "~5", "-40", "5 < 6", "File > Save As".
 
 use super::{
-    dates, digits, mathematics, money, numerals,
     place::{Reading, TokenContext, is_capitalized, starts_with_digit},
-    quantity,
+    rules,
 };
-use crate::text::numbers::cardinal;
 
-/// Reads a chunk that begins like a number, perhaps after a sign.
+/// Reads a number by the rules, perhaps after signs.
 pub fn numeric(context: &TokenContext, body: &str) -> Reading {
-    const SIGNS: [(&str, &str); 12] = [
-        ("+/-", "plus or minus"),
-        ("≤", "at most"),
-        ("≥", "at least"),
-        ("≈", "about"),
-        ("-", "minus"),
-        ("+", "plus"),
-        ("#", "number"),
-        ("~", "about"),
-        ("<", "less than"),
-        (">", "more than"),
-        ("@", "at"),
-        ("=", "equals"),
+    #[rustfmt::skip]
+    const SIGNS: [(&str, &str); 13] = [
+        ("+/-", "plus or minus"), ("≤", "at most"), ("≥", "at least"), ("≈", "about"), ("-", "minus"), ("–", "minus"), ("+", "plus"), ("#", "number"), ("~", "about"), ("<", "less than"),
+        (">", "more than"), ("@", "at"), ("=", "equals"),
     ];
-    if let Some(reading) = dates::decades(context, body).or_else(|| digits::version(context, body)) {
-        return Some(reading);
-    }
-    for (mark, sign) in SIGNS {
-        if let Some(rest) = body
+    let signs = |(mark, sign): &(&str, &str)| {
+        let rest = body
             .strip_prefix(mark)
-            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
-        {
-            let (words, used) = numeric(context, rest)?;
-            return Some((format!("{sign} {words}"), used));
-        }
-    }
-    if let Some(reading) = money::read(context, body) {
-        return Some(reading);
-    }
-    if !starts_with_digit(body.trim_start_matches('.')) {
-        return None;
-    }
-    let reading = dates::clock(context).or_else(|| digits::slashed(context, body));
-    reading.or_else(|| ratio(body)).or_else(|| quantity::number(context, body))
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))?;
+        let (words, used) = rules::read(context, mark.len()).filter(|_| !rest.is_empty())?;
+        Some((format!("{sign} {words}"), used))
+    };
+    rules::read(context, 0).or_else(|| SIGNS.iter().find_map(signs))
 }
 
-/// Reads a ratio or a time of a game: "2:1", "16:9", "45:00".
-pub fn ratio(body: &str) -> Reading {
-    let (a, b) = body.split_once(':')?;
-    let seconds = b.len() == 2;
-    let (a, b) = numerals::integer(a).zip(numerals::integer(b))?;
-    // "45:00" of a game
-    if seconds && a > 24 && b < 60 {
-        let minutes = cardinal(a);
-        return Some((
-            match b {
-                0 => format!("{minutes} minutes"),
-                1..10 => format!("{minutes} oh {}", cardinal(b)),
-                _ => format!("{minutes} {}", cardinal(b)),
-            },
-            1,
-        ));
-    }
-    Some((format!("{} to {}", cardinal(a), cardinal(b)), 1))
+/// Returns the name of a sign between operands.
+pub fn name(sign: char) -> Option<&'static str> {
+    Some(match sign {
+        '=' => "equals",
+        '*' | '×' => "times",
+        '<' => "is less than",
+        '>' => "is greater than",
+        '≤' => "is less than or equal to",
+        '≥' => "is greater than or equal to",
+        '≠' => "is not equal to",
+        _ => return None,
+    })
+}
+
+/// Whether a sign between operands belongs to an equation: "5x - 3 = 12".
+fn is_equation(context: &TokenContext) -> bool {
+    let operand = |word: &str| {
+        let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+        letters < 2 && word.bytes().any(|byte| byte.is_ascii_alphanumeric())
+    };
+    let near = context.chunks[context.index.saturating_sub(6)..(context.index + 7).min(context.chunks.len())]
+        .contains(&"=");
+    near && context.before().is_some_and(operand) && context.raw(1).is_some_and(operand)
 }
 
 /// Returns the words of a sign with spaces around it. An empty string is a pause.
@@ -87,16 +69,23 @@ pub fn operator(context: &TokenContext) -> Option<&'static str> {
             ""
         }
         ">" if compares => "is greater than",
+        "<" if digit_after => "less than",
+        ">" if digit_after => "more than",
         "≤" if compares => "is less than or equal to",
         "≥" if compares => "is greater than or equal to",
         "≠" if compares => "is not equal to",
         "=" | "==" => "equals",
         "+" => "plus",
+        "&&" => "and",
+        "||" => "or",
         "+/-" => "plus or minus",
         "#" => "number",
-        "*" if between => "times",
+        "*" if between || is_equation(context) => "times",
         "/" if between => "divided by",
-        "-" if between || mathematics::is_equation(context) => "minus",
+        "/" if [context.before(), context.raw(1)].into_iter().flatten().all(|operand| operand.len() == 1) => {
+            "over"
+        }
+        "-" if between || is_equation(context) => "minus",
         "–" if between => "to",
         "->" | "=>" if compares => "to",
         "-" | "--" | "–" | "—" => "",
@@ -104,7 +93,7 @@ pub fn operator(context: &TokenContext) -> Option<&'static str> {
         "~" | "≈" => "about",
         "×" if compares => "times",
         // "I ♥ NY"
-        "♥" if context.before().is_some_and(|who| ["I", "we", "We", "they", "They"].contains(&who))
+        "♥" if context.before().is_some_and(|who| ["I", "i", "we", "We", "they", "They"].contains(&who))
             && context.raw(1).is_some() =>
         {
             "love"

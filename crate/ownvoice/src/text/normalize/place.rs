@@ -26,6 +26,8 @@ impl<'a> Chunk<'a> {
 /// All chunks of a text, and the index of the current one. A line break that ends a sentence is a chunk of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenContext<'a> {
+    /// The text with single spaces between its chunks.
+    pub text: &'a str,
     pub chunks: &'a [&'a str],
     pub index: usize,
     /// Whether the text is all in capitals, so that they mean nothing.
@@ -33,6 +35,11 @@ pub struct TokenContext<'a> {
 }
 
 impl<'a> TokenContext<'a> {
+    /// A text of one chunk.
+    pub fn alone(chunks: &'a [&'a str; 1], shouted: bool) -> Self {
+        Self { text: chunks[0], chunks, index: 0, shouted }
+    }
+
     /// Returns the chunk `ahead` places after the current one, with its punctuation. Returns `None` past the end of the sentence.
     pub fn raw(&self, ahead: usize) -> Option<&'a str> {
         self.chunks.get(self.index + ahead).copied().filter(|chunk| *chunk != "\n")
@@ -88,7 +95,7 @@ pub fn is_opening(c: char) -> bool {
 
 /// Whether a character after a word is punctuation.
 pub fn is_closing(c: char) -> bool {
-    matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | ']' | '}' | '"' | '*' | '–' | '—')
+    matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | ']' | '}' | '"' | '*' | '–' | '—' | '~')
 }
 
 /// Whether a word begins with a capital.

@@ -31,7 +31,7 @@ pub fn is_numeral(text: &str) -> bool {
 }
 
 /// Returns the value of a numeral in its canonical spelling.
-fn value(numeral: &str) -> Option<u64> {
+pub fn value(numeral: &str) -> Option<u64> {
     const PARTS: [(u64, &str); 9] =
         [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")];
     let mut rest = numeral;

@@ -7,7 +7,7 @@ use super::{
         When::{Always, Capital, Counting, Inside, MayEnd},
         calendar_name, find, is_initials, is_label,
     },
-    units::is_short_unit,
+    units::{is_short_unit, unit},
     words::is_starter,
 };
 
@@ -15,7 +15,7 @@ use super::{
 pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     let bare = chunk.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '*']);
     // "3! = 6"
-    if next == Some("=") {
+    if next.is_some_and(|next| ["=", "+", "&", "@", "/", "×"].contains(&next)) {
         return false;
     }
     if bare.ends_with(['?', '!', '。', '？', '！', '…']) || bare.ends_with("..") {
@@ -28,15 +28,23 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     let word = match word.rsplit_once(['–', '-']) {
         Some((_, last)) if calendar_name(last).is_some() => last,
         // "a 6-in. pipe"
-        Some((_, last)) if (is_short_unit(last) || last == "in") && next.starts_with(char::is_lowercase) => {
+        Some((_, last)) if unit(last).is_some() && next.starts_with(char::is_lowercase) => {
             return false;
         }
         _ => word,
     };
-    if next.starts_with('$') && ["lg", "med", "sm"].contains(&word.to_ascii_lowercase().as_str()) {
+    if next.starts_with('$') && SHORT_BEFORE_WORDS.iter().any(|(short, _)| word.eq_ignore_ascii_case(short)) {
         return false;
     }
-    if super::citations::is_book(word) && starts_with_digit(next) {
+    // "Model no. XR-200"
+    if word.eq_ignore_ascii_case("no")
+        && next.starts_with(|c: char| c.is_ascii_uppercase())
+        && next.ends_with(|c: char| c.is_ascii_digit())
+    {
+        return false;
+    }
+    // "Matt. 5:3"
+    if is_capitalized(word) && starts_with_digit(next) && next.contains(':') || word == "Ps" {
         return false;
     }
     let lower = word.to_ascii_lowercase();
@@ -47,7 +55,7 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     }
     if goes_on
         && (is_short_unit(&lower)
-            || find(&lower).is_some_and(|(.., when)| *when == Inside)
+            || find(&lower).is_some_and(|(.., when)| *when == Inside || *when == Counting && lower.len() > 2)
             || SHORTENED_STATES.iter().any(|(short, _)| *short == lower)
             || SHORT_BEFORE_WORDS.iter().any(|(short, _)| *short == lower)
             || matches!(lower.as_str(), "apt" | "no" | "tel"))

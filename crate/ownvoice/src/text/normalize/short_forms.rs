@@ -38,7 +38,7 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("dist", "district", Inside), ("wm", "william", Inside), ("rm", "room", Counting), ("enc", "enclosure", Counting),
     ("incl", "including", Always), ("excl", "excluding", Always), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),
     ("sec", "section", Counting), ("secs", "sections", Counting), ("rte", "route", Counting), ("par", "paragraph", Counting), ("ste", "suite", Counting), ("pt", "part", Counting),
-    ("op", "opus", Counting), ("chap", "chapter", Counting), ("chs", "chapters", Counting), ("vols", "volumes", Counting), ("eq", "equation", Counting), ("cl", "clause", Counting),
+    ("op", "opus", Counting), ("chap", "chapter", Counting), ("chs", "chapters", Counting), ("vols", "volumes", Counting), ("ver", "version", Counting), ("cat", "category", Counting), ("ep", "episode", Counting), ("sc", "scene", Counting), ("para", "paragraph", Counting), ("ex", "exercise", Counting), ("avail", "available", Always), ("gr", "grade", Counting), ("vit", "vitamin", Inside), ("eq", "equation", Counting), ("cl", "clause", Counting),
     ("ref", "reference", Counting), ("lat", "latitude", Counting), ("alt", "altitude", Counting), ("eds", "editors", MayEnd), ("sts", "streets", Capital), ("aves", "avenues", Capital), ("rds", "roads", Capital), ("app", "appendix", Counting), ("def", "defeated", Inside), ("addl", "additional", Always), ("anon", "anonymous", MayEnd), ("chmn", "chairman", Inside), ("ctr", "center", MayEnd),
     ("cert", "certified", Always), ("diam", "diameter", MayEnd), ("encl", "enclosed", MayEnd), ("esp", "especially", Always), ("freq", "frequently", Always), ("fwd", "forward", MayEnd),
     ("hdqrs", "headquarters", MayEnd), ("lic", "license", MayEnd), ("opp", "opposite", Always), ("pg", "page", Counting), ("pgs", "pages", Counting), ("ret", "retired", MayEnd), ("sched", "schedule", MayEnd),
@@ -72,8 +72,6 @@ pub const BEFORE_SAINT: &[&str] = &[
     "South", "West",
 ];
 
-pub const STREETS: &[&str] = &["st", "ave", "blvd", "rd", "ln", "dr"];
-
 pub const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("wwi", "world war one"),
     ("wwii", "world war two"),
@@ -87,7 +85,6 @@ pub const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("phd's", "P H D's"),
     ("n/a", "N A"),
     ("c/o", "care of"),
-    ("apt", "apartment"),
     ("attn", "attention"),
     ("dept", "department"),
     ("hwy", "highway"),
@@ -156,22 +153,6 @@ pub const SHORT_BEFORE_WORDS: &[(&str, &str)] = &[
     ("temps", "temperatures"),
 ];
 
-/// Words before "no." that show that it stands for "number": "tel. no.", "serial no.".
-pub const NUMBERED: &[&str] = &[
-    "account",
-    "house",
-    "model",
-    "order",
-    "part",
-    "phone",
-    "ref",
-    "reference",
-    "room",
-    "serial",
-    "tel",
-    "telephone",
-];
-
 pub const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -199,6 +180,11 @@ pub fn calendar_name(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     let full = find(&lower).map_or(lower.as_str(), |(_, full, _)| full);
     MONTHS.into_iter().chain(WEEKDAYS).find(|name| is_capitalized(word) && *name == full)
+}
+
+/// Whether a word is the name of a month, perhaps abbreviated.
+pub fn is_month(word: &str) -> bool {
+    calendar_name(word).is_some_and(|name| MONTHS.contains(&name))
 }
 
 /// Whether "Sec." is a secretary: "Sec. Blinken", "Sec. of State", but not "sec. 5".

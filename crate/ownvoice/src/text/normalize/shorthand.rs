@@ -6,7 +6,7 @@ use super::place::{Reading, TokenContext, starts_with_digit};
 #[rustfmt::skip]
 const LETTERS: &[&str] = &[
     "af", "afaik", "afk", "aka", "ama", "eod", "faq", "fwiw", "hbu", "hmu", "icymi", "idc", "idgaf", "idk", "iirc", "ikr", "ily", "imho", "imo", "irl", "iykyk", "lmao", "lmfao", "omg", "omw", "ootd",
-    "otoh", "rofl", "stfu", "tgif", "tia", "tmi", "ttyl", "tysm", "wbu", "wyd", "ymmv", "yw",
+    "otoh", "rofl", "stfu", "tgif", "tia", "tmi", "ttyl", "ty", "tysm", "wbu", "wyd", "ymmv", "yw",
 ];
 #[rustfmt::skip]
 const SHORTENED: &[(&str, &str)] = &[
@@ -14,7 +14,7 @@ const SHORTENED: &[(&str, &str)] = &[
     ("bday", "birthday"), ("cuz", "because"), ("eli5", "E L I five"), ("every1", "everyone"), ("gr8", "great"), ("h8", "hate"), ("l8", "late"), ("l8r", "later"), ("li-ion", "lithium ion"), ("m8", "mate"), ("fwd", "forward"), ("gtg", "got to go"), ("hwy", "highway"), ("j/k", "J K"), ("utd", "united"), ("add'l", "additional"), ("ass't", "assistant"), ("hbd", "happy birthday"), ("req'd", "required"), ("txt", "text"), ("txts", "texts"), ("ass'n", "association"), ("cont'd", "continued"), ("dep't", "department"), ("gov't", "government"), ("int'l", "international"), ("nat'l", "national"), ("sec'y", "secretary"), ("appt", "appointment"), ("appts", "appointments"), ("mtg", "meeting"), ("mtgs", "meetings"), ("rec'd", "received"), ("tmw", "tomorrow"), ("w/out", "without"), ("wi-fi", "wifi"), ("mgmt", "management"), ("mgr", "manager"),
     ("msg", "message"), ("msgs", "messages"), ("ofc", "of course"), ("pls", "please"), ("plz", "please"), ("ppl", "people"), ("qty", "quantity"), ("rly", "really"), ("some1", "someone"),
     ("srsly", "seriously"), ("sry", "sorry"), ("str8", "straight"), ("thnx", "thanks"), ("thx", "thanks"), ("tl;dr", "T L D R"), ("tmr", "tomorrow"), ("tmrw", "tomorrow"), ("tnx", "thanks"),
-    ("u", "you"), ("ur", "your"), ("w/e", "whatever"), ("w/in", "within"), ("w8", "wait"), ("y/o", "year old"),
+    ("u", "you"), ("ur", "your"), ("w/c", "week commencing"), ("w/e", "whatever"), ("w/in", "within"), ("w8", "wait"), ("y/o", "year old"),
 ];
 /// Names of keys, which are recognised in combinations with a plus sign.
 #[rustfmt::skip]
@@ -38,7 +38,7 @@ pub fn read(context: &TokenContext, body: &str) -> Reading {
     };
     // A single capital is a letter, as in "Plan U".
     let letter = body.len() == 1 && body != lower;
-    if let Some(reading) = find(SHORTENED).filter(|_| !letter && !["MSG", "UR"].contains(&body)) {
+    if let Some(reading) = find(SHORTENED).filter(|_| !letter && !["M8", "MSG", "UR"].contains(&body)) {
         return Some(reading);
     }
     if CERTAIN_KEYS.contains(&lower.as_str()) {

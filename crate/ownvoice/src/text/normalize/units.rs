@@ -18,7 +18,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("mph", "mile per hour", "miles per hour"), ("kph", "kilometer per hour", "kilometers per hour"), ("kmh", "kilometer per hour", "kilometers per hour"), ("fps", "frame per second", "frames per second"), ("rpm", "R P M", "R P M"),
     ("bpm", "beat per minute", "beats per minute"), ("dpi", "D P I", "D P I"), ("ppm", "P P M", "P P M"), ("ns", "nanosecond", "nanoseconds"), ("ms", "millisecond", "milliseconds"),
     ("s", "second", "seconds"), ("sec", "second", "seconds"), ("secs", "second", "seconds"), ("min", "minute", "minutes"), ("mins", "minute", "minutes"), ("h", "hour", "hours"),
-    ("hr", "hour", "hours"), ("hrs", "hour", "hours"), ("yr", "year", "years"), ("yrs", "year", "years"), ("mo", "month", "months"), ("mos", "month", "months"), ("wk", "week", "weeks"), ("db", "decibel", "decibels"),
+    ("hr", "hour", "hours"), ("hrs", "hour", "hours"), ("yr", "year", "years"), ("yrs", "year", "years"), ("mo", "month", "months"), ("mos", "month", "months"), ("wk", "week", "weeks"), ("wks", "week", "weeks"), ("db", "decibel", "decibels"),
     ("%", "percent", "percent"), ("‰", "per mille", "per mille"), ("°", "degree", "degrees"), ("°c", "degree celsius", "degrees celsius"), ("°f", "degree fahrenheit", "degrees fahrenheit"),
     ("°k", "kelvin", "kelvin"), ("°n", "degree north", "degrees north"), ("°s", "degree south", "degrees south"), ("°e", "degree east", "degrees east"), ("°w", "degree west", "degrees west"),
     ("K", "kelvin", "kelvin"), ("¢", "cent", "cents"), ("bn", "billion", "billion"), ("x", "times", "times"),
@@ -27,7 +27,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("kn", "knot", "knots"), ("kt", "knot", "knots"), ("kts", "knot", "knots"), ("AU", "astronomical unit", "astronomical units"), ("ct", "carat", "carats"),
     ("cc", "C C", "C C"), ("hp", "horsepower", "horsepower"), ("mpg", "mile per gallon", "miles per gallon"), ("gpm", "gallon per minute", "gallons per minute"), ("knots", "knot", "knots"),
     ("ppb", "part per billion", "parts per billion"), ("atm", "atmosphere", "atmospheres"), ("mmHg", "millimeter of mercury", "millimeters of mercury"), ("IU", "international unit", "international units"),
-    ("dBA", "decibel", "decibels"), ("dBm", "D B M", "D B M"), ("BTU", "B T U", "B T U's"), ("bps", "basis point", "basis points"), ("bp", "basis point", "basis points"), ("pts", "point", "points"), ("pcs", "piece", "pieces"), ("doz", "dozen", "dozen"), ("bbl", "barrel", "barrels"), ("bbls", "barrel", "barrels"), ("bu", "bushel", "bushels"), ("qts", "quart", "quarts"), ("rebs", "rebound", "rebounds"), ("asts", "assist", "assists"), ("kbit", "kilobit", "kilobits"),
+    ("dBA", "decibel", "decibels"), ("dBm", "D B M", "D B M"), ("BTU", "B T U", "B T U's"), ("bps", "basis point", "basis points"), ("bp", "basis point", "basis points"), ("pts", "point", "points"), ("pcs", "piece", "pieces"), ("pk", "pack", "packs"), ("doz", "dozen", "dozen"), ("bbl", "barrel", "barrels"), ("bbls", "barrel", "barrels"), ("bu", "bushel", "bushels"), ("qts", "quart", "quarts"), ("rebs", "rebound", "rebounds"), ("asts", "assist", "assists"), ("kbit", "kilobit", "kilobits"),
     ("Mbit", "megabit", "megabits"), ("Gbit", "gigabit", "gigabits"), ("KiB", "kibibyte", "kibibytes"), ("MiB", "mebibyte", "mebibytes"), ("GiB", "gibibyte", "gibibytes"), ("TiB", "tebibyte", "tebibytes"),
     ("Nm", "newton meter", "newton meters"), ("lm", "lumen", "lumens"), ("lx", "lux", "lux"), ("kVA", "kilovolt amp", "kilovolt amps"), ("Mt", "megaton", "megatons"), ("Gt", "gigaton", "gigatons"),
     ("lb-ft", "pound foot", "pound feet"), ("ft-lb", "foot pound", "foot pounds"), ("ft-lbs", "foot pound", "foot pounds"),
@@ -50,6 +50,15 @@ const ONLY_PREFIXED: &[&str] = &["N", "A", "F", "H", "T", "M", "pc"];
 
 /// Returns the singular and plural of a unit, including powers and quotients: `m^2`, `km/h`, `mg/dL`.
 pub fn unit(text: &str) -> Option<(String, String)> {
+    if let Some((power, root)) = text.split_once(' ') {
+        let (one, many) = simple_unit(root)?;
+        let name = match power {
+            "sq" => "square",
+            "cu" => "cubic",
+            _ => "fluid",
+        };
+        return Some((format!("{name} {one}"), format!("{name} {many}")));
+    }
     if let Some((above, below)) = text.split_once('/') {
         // "Mb/s" are megabits, although "Mb" alone is read as megabytes.
         let (one, many) = match above.strip_suffix('b').filter(|_| below == "s") {

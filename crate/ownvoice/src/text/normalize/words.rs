@@ -6,7 +6,7 @@ use super::place::is_capitalized;
 #[rustfmt::skip]
 pub const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "away", "but", "by", "came", "can", "each", "for", "from", "goes", "had", "has", "have", "he", "i", "if", "in", "is", "it", "of", "off", "on",
-    "or", "paid", "per", "she", "should", "so", "spent", "than", "that", "the", "they", "this", "to", "was", "we", "went", "were", "when", "which", "will", "with", "would", "you",
+    "or", "paid", "per", "she", "should", "so", "spent", "than", "that", "the", "they", "this", "to", "was", "we", "went", "were", "when", "which", "will", "thru", "through", "until", "before", "after", "while", "between", "into", "during", "with", "would", "you",
 ];
 
 /// Words that, with a capital after an abbreviation, almost always begin a sentence.

@@ -4,11 +4,12 @@ use super::{
     MAX_CHUNK,
     capitals::{camel_case, capitals_and_word, is_spelled, spelled},
     is_letter,
-    numerals::{self, number_or_year},
+    numerals::{self, Number},
     operators::operator,
     place::{Chunk, TokenContext, starts_with_digit},
     read,
     sentence_end::ends_sentence,
+    short_forms::calendar_name,
     shorthand,
 };
 use crate::text::numbers::cardinal;
@@ -57,12 +58,13 @@ impl Writer {
         }
     }
 
-    /// Returns the text, ended by a period, a question mark or an exclamation mark. Returns `None` if there are no words.
-    pub fn finish(mut self) -> Option<String> {
+    /// Returns the text, ended by a period, a question mark or an exclamation mark, or by a comma if it goes on. Returns `None` if there are no words.
+    pub fn finish(mut self, goes_on: bool) -> Option<String> {
         if self.out.is_empty() {
             return None;
         }
-        self.out.push(self.pause.filter(|mark| *mark != ',').unwrap_or('.'));
+        let end = if goes_on { ',' } else { '.' };
+        self.out.push(self.pause.filter(|mark| *mark != ',').unwrap_or(end));
         Some(self.out)
     }
 
@@ -94,7 +96,17 @@ impl Writer {
         if chunk.open.contains(['(', '[', '{']) {
             self.pause(',');
         }
+        // "Menu: A cup of tea"
+        let begins = self.out.is_empty() || self.pause.is_some();
+        let article = chunk.body == "A"
+            && chunk.close.is_empty()
+            && begins
+            && context.raw(1).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase()));
         let used = match read(context, chunk.body) {
+            _ if article => {
+                self.words("a");
+                1
+            }
             Some((words, used)) => {
                 self.words(&words);
                 used
@@ -130,8 +142,9 @@ impl Writer {
             return self.mixed(body, context.shouted);
         }
         // A school grade: "A-", "B+".
-        if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
-            return self.words(&format!("{} minus", char::from(*letter)));
+        if let [letter @ b'A'..=b'F', sign @ (b'-' | b'+')] = body.as_bytes() {
+            let sign = if *sign == b'-' { "minus" } else { "plus" };
+            return self.words(&format!("{} {sign}", char::from(*letter)));
         }
         // "A-flat", "A-list"
         if let Some(("A", rest)) = body.split_once('-').filter(|(_, rest)| rest.len() > 2) {
@@ -142,7 +155,7 @@ impl Writer {
         if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
             for part in body.split('-').filter(|part| !part.is_empty()) {
                 let chunks = [part];
-                match read(&TokenContext { chunks: &chunks, index: 0, ..*context }, part) {
+                match read(&TokenContext::alone(&chunks, context.shouted), part) {
                     Some((words, _)) => self.words(&words),
                     None => self.parts(part, context),
                 }
@@ -154,7 +167,7 @@ impl Writer {
         for piece in body.split_inclusive(MARKS) {
             let part = piece.trim_end_matches(MARKS);
             let chunks = [part];
-            let alone = TokenContext { chunks: &chunks, index: 0, shouted: context.shouted };
+            let alone = TokenContext::alone(&chunks, context.shouted);
             // "CX-5"
             let goes_on = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
             let letters = piece.ends_with('-')
@@ -213,7 +226,7 @@ impl Writer {
             "–" if part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                 self.pause(',');
             }
-            "–" if part.ends_with(|c: char| c.is_ascii_digit()) && super::dates::is_month(rest) => {
+            "–" if part.ends_with(|c: char| c.is_ascii_digit()) && calendar_name(rest).is_some() => {
                 self.words("to");
             }
             "–" if part.is_empty() || rest.is_empty() => self.pause(','),
@@ -234,14 +247,14 @@ impl Writer {
         while let Some(first) = rest.chars().next() {
             let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
             let length = if first.is_ascii_digit() {
-                let length = run(|c| c.is_ascii_digit());
+                let (number, behind) = Number::scan(rest).expect("it begins with a digit");
                 // "A320"
-                self.words(&if after_letter {
-                    numerals::in_pairs(&rest[..length])
+                self.words(&if after_letter && number.value().is_some() {
+                    numerals::in_pairs(number.whole)
                 } else {
-                    number_or_year(&rest[..length])
+                    number.words()
                 });
-                length
+                rest.len() - behind.len()
             } else if is_letter(first) {
                 let length = run(is_letter);
                 let word = rest[..length].trim_matches('\'');
@@ -348,9 +361,9 @@ fn numbered_part(body: &str, before: &str, part: &str) -> Option<String> {
     let number = if suffix.len() == 1 { bare } else { number };
     let model = model && numerals::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
     if ages {
-        Some(super::quantity::plural(&numerals::number_or_year(number)))
+        Some(super::verbalise::plural(&numerals::number_or_year(number)))
     } else if model && many {
-        Some(super::quantity::plural(&numerals::in_pairs(number)))
+        Some(super::verbalise::plural(&numerals::in_pairs(number)))
     } else {
         model.then(|| format!("{} {}", numerals::in_pairs(number), spelled(suffix)))
     }

@@ -1,0 +1,109 @@
+//! Finds out whether clips are of two speakers: by dividing their embeddings into two groups, and comparing the groups.
+
+use super::verifier::{SpeakerEmbedding, SpeakerVerifier};
+use ownvoice::{Result, audio::level::check_clip, clone::clip::Clip};
+
+/// The least speech of a clip whose embedding is stable.
+const MIN_SECONDS: f32 = 1.5;
+/// The rounds of k-means; a minute of clips is divided after two or three.
+const ROUNDS: usize = 8;
+/// The cosine similarity of two groups below which they are of different speakers.
+pub const MAX_SIMILARITY_OF_SPEAKERS: f32 = 0.55;
+
+/// Two groups of clips.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Groups {
+    /// The cosine similarity of the groups' means.
+    pub similarity: f32,
+    /// The indices of the clips of the smaller group.
+    pub smaller: Vec<usize>,
+}
+
+/// Divides clips into two groups as different as possible. Returns `None` if fewer than two hold enough speech.
+pub fn groups(verifier: &SpeakerVerifier, clips: &[Clip]) -> Result<Option<Groups>> {
+    let mut embedded = Vec::with_capacity(clips.len());
+    for (index, clip) in clips.iter().enumerate() {
+        // Clips with a fault are reported later.
+        if check_clip(&clip.audio).is_ok_and(|report| report.speech_seconds >= MIN_SECONDS) {
+            embedded.push((index, verifier.embed(&clip.audio.samples, clip.audio.sample_rate_hz)?));
+        }
+    }
+    Ok(divide(&embedded))
+}
+
+/// Divides embeddings by spherical k-means with two means, which begin at the least similar pair.
+fn divide(embedded: &[(usize, SpeakerEmbedding)]) -> Option<Groups> {
+    let pairs = (0..embedded.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+    let similarity = |&(one, other): &(usize, usize)| embedded[one].1.similarity(&embedded[other].1);
+    let (one, other) = pairs.min_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    let mut means = [embedded[one].1.clone(), embedded[other].1.clone()];
+    let mut parts: [Vec<usize>; 2] = Default::default();
+    for _ in 0..ROUNDS {
+        parts = Default::default();
+        for (place, (_, embedding)) in embedded.iter().enumerate() {
+            let [first, second] = [0, 1].map(|group| embedding.similarity(&means[group]));
+            parts[usize::from(second > first)].push(place);
+        }
+        for (mean, part) in means.iter_mut().zip(&parts) {
+            // A group never becomes empty: the pair that the means began with stays apart.
+            *mean = SpeakerEmbedding::mean(part.iter().map(|&place| &embedded[place].1))?;
+        }
+    }
+    let [first, second] = parts;
+    let smaller = if first.len() < second.len() { first } else { second };
+    let smaller = smaller.into_iter().map(|place| embedded[place].0).collect();
+    Some(Groups { similarity: means[0].similarity(&means[1]), smaller })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, path::Path};
+
+    fn verifier() -> SpeakerVerifier {
+        SpeakerVerifier::load(&fs::read("../../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
+    }
+
+    /// Prints the similarity of the groups within each speaker, and of every mix of two, of a folder with a folder of `wavs` for each speaker.
+    #[test]
+    #[ignore = "a measurement; SPEAKERS names the folder"]
+    fn measure() {
+        let verifier = verifier();
+        let root = std::env::var("SPEAKERS").unwrap();
+        let mut folders: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+        folders.retain(|folder| folder.join("wavs").is_dir());
+        folders.sort();
+        let embeddings = |folder: &Path| {
+            let mut wavs: Vec<_> =
+                fs::read_dir(folder.join("wavs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            wavs.sort();
+            let embed = |path: &std::path::PathBuf| {
+                let audio = ownvoice::files::read_audio(path).unwrap();
+                verifier.embed(&audio.samples, audio.sample_rate_hz).unwrap()
+            };
+            wavs.iter().take(12).map(embed).collect::<Vec<_>>()
+        };
+        let all: Vec<(String, Vec<SpeakerEmbedding>)> = folders
+            .iter()
+            .map(|folder| (folder.file_name().unwrap().to_string_lossy().into_owned(), embeddings(folder)))
+            .collect();
+        let found = |embeddings: Vec<SpeakerEmbedding>| {
+            divide(&embeddings.into_iter().enumerate().collect::<Vec<_>>()).unwrap()
+        };
+        for (one, (name, clips)) in all.iter().enumerate() {
+            let within = found(clips.clone());
+            println!("within {name}: {:.3}, {} of {}", within.similarity, within.smaller.len(), clips.len());
+            for (other, second) in &all[..one] {
+                for count in [1, 2, 12] {
+                    let mix: Vec<_> = clips.iter().chain(second.iter().take(count)).cloned().collect();
+                    let mixed = found(mix);
+                    println!(
+                        "across {name} and {count} of {other}: {:.3}, smaller {}",
+                        mixed.similarity,
+                        mixed.smaller.len()
+                    );
+                }
+            }
+        }
+    }
+}
