@@ -92,12 +92,14 @@ async function read(file) {
 /** @param {Blob} packed @param {number} method @param {number} size The size that the file claims. */
 async function unpack(packed, method, size) {
   if (method !== DEFLATED) return packed;
+  // Not every browser iterates over a stream.
+  const reader = packed.stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
   const parts = [];
-  let left = size;
-  for await (const part of /** @type {AsyncIterable<Uint8Array<ArrayBuffer>>} */ (/** @type {unknown} */ (packed.stream().pipeThrough(new DecompressionStream("deflate-raw"))))) {
-    left -= part.length;
+  for (let left = size; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts);
+    left -= value.length;
     if (left < 0) throw corrupt();
-    parts.push(part);
+    parts.push(/** @type {Uint8Array<ArrayBuffer>} */ (value));
   }
-  return new Blob(parts);
 }

@@ -55,10 +55,19 @@ describe("clips", () => {
   });
   test("an unsupported rate", () => fails("rate-unsupported", "return studio.checkClip({ ...clip, sampleRate: 1000 })"));
   test("no clips", () => fails("no-clips", "return studio.clone([])"));
-  test("a silent clip among good ones", () => fails("clip-too-quiet", "return studio.clone([...clips, { ...clip, samples: new Float32Array(48000) }])"));
-  test("one of many clips does not match its text", async () => {
-    const error = await inPage("try { await studio.clone([clips[0], { ...clips[1], text: clips[2].text }]) } catch ({ code, clip }) { return { code, clip } }");
-    assert.deepEqual(error, { code: "clip-mismatch", clip: 1 });
+  /** Clones from clips, and returns the code and index of each that was left out. @param {string} clips */
+  const leftOut = (clips) =>
+    inPage(`const left = [];
+      const voice = await studio.clone(${clips}, { iterations: 1, onStep: ({ status, code, clip }) => status === "left-out" && left.push([code, clip]) });
+      await voice.close();
+      return left`);
+  test("a silent clip among good ones is left out, and one alone is refused", async () => {
+    const silent = "{ ...clip, samples: new Float32Array(48000) }";
+    assert.deepEqual(await leftOut(`[${silent}, ...clips]`), [["clip-too-quiet", 0]]);
+    await fails("clip-too-quiet", `return studio.clone([${silent}])`);
+  });
+  test("one of many clips that does not match its text is left out", async () => {
+    assert.deepEqual(await leftOut("[clips[0], { ...clips[1], text: clips[2].text }]"), [["clip-mismatch", 1]]);
   });
   test("a clip is compared with its text", async () => {
     const { score } = await inPage("return studio.checkClip(clip)");

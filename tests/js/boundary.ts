@@ -16,6 +16,7 @@ type Check<T extends true> = T;
 export type Checks = [
   Check<Same<wasm.Audio, shipped.Audio>>,
   Check<Same<wasm.Clip, shipped.Clip>>,
+  Check<Same<wasm.ClipNote, shipped.ClipNote>>,
   Check<Same<wasm.ClipReport, shipped.ClipReport>>,
   Check<Same<wasm.Delivery, shipped.Delivery>>,
   Check<Same<wasm.DeviceMemory, shipped.DeviceMemory>>,

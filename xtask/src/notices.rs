@@ -20,7 +20,8 @@ struct Notice {
 
 /// Returns the notices of all dependencies of a package, each licence text once.
 pub fn wasm(package: &str) -> Result<String> {
-    // `cargo metadata` alone would include dependencies of other packages. Procedural macros leave no code of their own.
+    // `cargo metadata` alone would include dependencies of other packages. Procedural macros leave no code of their own. A repeated package is printed without
+    // its dependencies; `--no-dedupe` would print millions of lines.
     let mut tree = cargo_wasm()?;
     tree.args([
         "tree",
@@ -32,7 +33,6 @@ pub fn wasm(package: &str) -> Result<String> {
         "normal,no-proc-macro",
         "--prefix",
         "none",
-        "--no-dedupe",
     ]);
     let linked = linked(&output(&mut tree)?);
     let mut metadata = cargo_wasm()?;
