@@ -60,7 +60,7 @@ GPUDevice.prototype.createBuffer = function (about) {
 };
 `;
 
-test("on a graphics card, over twenty sentences and two more clones", { timeout: 15 * MINUTE }, async (t) => {
+test("on a graphics card, over thirty sentences and three clones", { timeout: 15 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ session) => session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(WATCH), body]));
   const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true, prepare, flags: ["--js-flags=--expose-gc"] });
   t.after(() => session.close());
@@ -72,15 +72,16 @@ test("on a graphics card, over twenty sentences and two more clones", { timeout:
     t.diagnostic(`the program's ${megabytes(program)}; on the graphics card ${usedBytes} bytes used, ${megabytes(heldBytes)} held, ${megabytes(bytes)} alive, of ${made} buffers made`);
     return { program, usedBytes, heldBytes, bytes };
   };
-  // Two rounds warm up. In seven rounds, the second needed 2.5 MB more than the first, whatever was spoken in it, because its training begins in a heap that is
-  // no longer empty; the other five needed no byte more. A leak shows in every round.
+  // The heap of the program grows in one or two steps, 1.7 MB the last, in the first three rounds: which rounds depends on when the garbage collector frees what
+  // JavaScript holds. In six series of six rounds or more it then needed no byte more. So two rounds warm up, and what follows has room for one step (3.5 %),
+  // but not for a leak, which adds to every round.
   for (let round = 0; round < 2; round++) await run(session, ROUND, { iterations: 8, sentences: 5 });
   const first = await memory();
   assert.ok(first.usedBytes > 1e5 && first.heldBytes > first.usedBytes && first.bytes >= first.heldBytes, "what is used is held, and what is held was seen to be made");
-  for (const sentences of [10, 10]) {
+  for (const sentences of [10, 10, 10]) {
     await run(session, ROUND, { iterations: 8, sentences });
     const after = await memory();
-    assert.ok(after.program <= first.program * 1.02, `the program's: ${first.program} to ${after.program} bytes`);
+    assert.ok(after.program <= first.program * 1.05, `the program's: ${first.program} to ${after.program} bytes`);
     // No tensor has leaked.
     assert.ok(after.usedBytes <= first.usedBytes * 1.01, `used: ${first.usedBytes} to ${after.usedBytes} bytes`);
     // The pool divides its pages on demand, and sometimes needs one more than before.

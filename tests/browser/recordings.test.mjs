@@ -100,8 +100,8 @@ test("of a dropped folder, only sounds and the texts beside them are read", { ti
   const files = [read("p01.m4a"), { name: "p01.txt", buffer: Buffer.from(`\uFEFF${SENTENCES[0].text}\r\n`) }, { name: ".DS_Store", buffer: Buffer.from("x") }, { name: "cover.jpg", buffer: Buffer.from("x") }];
   await page.evaluate((files) => {
     // Imitates a folder from the browser, since a script cannot make one.
-    const file = (/** @type {{ name: string, bytes: string }} */ { name, bytes }) => ({ isFile: true, file: (/** @type {(file: File) => void} */ done) => done(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name)) });
-    const folder = (/** @type {unknown[][]} */ parts) => ({ isDirectory: true, createReader: () => ({ readEntries: (/** @type {(some: unknown[]) => void} */ done) => done(parts.shift() ?? []) }) });
+    const file = (/** @type {{ name: string, bytes: string }} */ { name, bytes }) => ({ isFile: true, name, file: (/** @type {(file: File) => void} */ done) => done(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name)) });
+    const folder = (/** @type {unknown[][]} */ parts) => ({ isDirectory: true, name: "folder", createReader: () => ({ readEntries: (/** @type {(some: unknown[]) => void} */ done) => done(parts.shift() ?? []) }) });
     const [sound, text, ...rest] = files.map(file);
     const top = folder([[text, folder([[sound]])], rest]);
     const event = new DragEvent("drop", { bubbles: true, cancelable: true });

@@ -8,7 +8,6 @@ mod with_mpi {
     use burn_fused::weights::deserialize;
     use ownvoice::audio::wav;
     use ownvoice_cli::learn::preflight::{RunFacts, preflight};
-    use ownvoice_testing::noise_features;
     use serde_json::Value;
     use std::{
         f32::consts::PI,

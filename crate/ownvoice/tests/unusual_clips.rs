@@ -49,12 +49,10 @@ fn phones(base: &Base, clip: &Clip) -> Vec<(Symbol, u32)> {
 #[test]
 fn silences_of_any_length_leave_words_and_tempo_as_they_are() {
     let base = tiny_base();
-    let clips = held_out_clips(3);
+    let clips = held_out_clips(2);
     let expected = phones(&base, &joined(&clips, 0.2, 0.0));
     let frames = |phones: &[(Symbol, u32)]| phones.iter().map(|(_, frames)| frames).sum::<u32>() as f32;
-    for (seconds, noise) in
-        [(1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (3.0, 0.0005), (3.0, 0.002), (15.0, 0.0), (15.0, 0.002)]
-    {
+    for (seconds, noise) in [(2.0, 0.0), (3.0, 0.0005), (15.0, 0.002)] {
         let clip = joined(&clips, seconds, noise);
         block_on(check_clip(&base, &clip)).unwrap_or_else(|error| panic!("{seconds} s at {noise}: {error}"));
         let found = phones(&base, &clip);

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     evaluate::{Difference, difference},
     learn::hyperparameters::{Hyperparameters, RunConfig},
-    vocoder::from_files::TrainVocoderConfig,
+    vocoder::from_files::{SMOOTHING, TrainVocoderConfig},
 };
 use burn_fused::{ComputePlan, ranks::Ranks};
 use ownvoice::{
@@ -51,9 +51,9 @@ pub struct TrainVocoderArguments {
     /// Initial weights; those of a vocoder with a lower sample rate are widened
     #[arg(long)]
     from: Option<PathBuf>,
-    /// Smooth the spectrograms at random, as those of a base are
-    #[arg(long)]
-    smoothing: bool,
+    /// Largest standard deviation of the random smoothing of the spectrograms, in frames and channels; 0 for none
+    #[arg(long, default_value_t = SMOOTHING)]
+    smoothing: f32,
     /// Folder for checkpoint and loss curve [default: OUT with the ending .run]
     #[arg(long)]
     run: Option<PathBuf>,

@@ -21,7 +21,7 @@ use ownvoice::{
     features::{self, FeatureWriter},
     files,
     report::Report,
-    text::{Phonemizer, symbols::Symbol, to_symbols},
+    text::{Phonemizer, symbols::Symbol},
 };
 
 /// From corpora to features.
@@ -140,9 +140,11 @@ fn adapted(
     let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
     let spoken = untimed.into_par_iter().step_by(stride).filter_map(|recording| {
         // What cannot be read is left out here as it is later on, where it is counted.
-        let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text).ok()?);
         let samples = recording.samples(config.sample_rate_hz).ok()?;
-        Some((MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends))
+        let mel = MelExtractor::new(config.clone()).extract(&samples);
+        let spoken = pollster::block_on(aligner.spoken_symbols(phonemizer, &mel, &recording.text));
+        let (symbols, word_ends) = spoken.ok()?;
+        Some((mel, symbols, word_ends))
     });
     let spoken: Vec<_> = spoken.collect();
     let spoken: Vec<AdaptationClip> =

@@ -24,7 +24,7 @@ use crate::{
     evaluate::measure::{MeasureConfig, SENTENCES, measure},
     learn::hyperparameters::{Hyperparameters, RunConfig},
     speaker_encoder::from_files::{SpeakerEncoderConfig, train_speaker_encoder},
-    vocoder::from_files::{TrainVocoderConfig, train_vocoder},
+    vocoder::from_files::{SMOOTHING, TrainVocoderConfig, train_vocoder},
 };
 use ownvoice::{
     Error, Result, files,
@@ -196,7 +196,7 @@ impl<'a> Steps<'a> {
                 out: first.clone(),
                 base: None,
                 from: None,
-                smoothing: false,
+                smoothing: SMOOTHING,
                 training: self.run(on_recordings, "vocoder-heard"),
             };
             train_vocoder(&config, self.report)?;
@@ -207,7 +207,7 @@ impl<'a> Steps<'a> {
             out: out.join(VOCODER),
             base: Some(out.clone()),
             from: Some(first),
-            smoothing: false,
+            smoothing: SMOOTHING,
             training: self.run(on_base, "vocoder-spoken"),
         };
         train_vocoder(&config, self.report)?;

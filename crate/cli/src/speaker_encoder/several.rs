@@ -7,8 +7,9 @@ use ownvoice::{Result, audio::level::check_clip, clone::clip::Clip};
 const MIN_SECONDS: f32 = 1.5;
 /// The rounds of k-means; a minute of clips is divided after two or three.
 const ROUNDS: usize = 8;
-/// The cosine similarity of two groups below which they are of different speakers.
-pub const MAX_SIMILARITY_OF_SPEAKERS: f32 = 0.55;
+/// The cosine similarity of two groups below which they are of different speakers. Of four held-out voices of Kokoro, every mix of 12 clips of one with 1, 2 or 12 of
+/// another has 0.19 or less; the 12 or 40 clips of one voice have 0.55 or more. Pairs of clips of 15 other held-out speakers have 0.78 within and 0.18 across.
+pub const MAX_SIMILARITY_OF_SPEAKERS: f32 = 0.4;
 
 /// Two groups of clips.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,10 +59,28 @@ fn divide(embedded: &[(usize, SpeakerEmbedding)]) -> Option<Groups> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::speaker_encoder::network::EMBEDDING;
     use std::{fs, path::Path};
 
     fn verifier() -> SpeakerVerifier {
         SpeakerVerifier::load(&fs::read("../../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn clips_of_two_speakers_are_divided() {
+        let at = |degrees: f32| {
+            let angle = degrees.to_radians();
+            SpeakerEmbedding::normalised([vec![angle.cos(), angle.sin()], vec![0.0; EMBEDDING - 2]].concat())
+        };
+        let found = |degrees: &[f32]| {
+            divide(&degrees.iter().map(|&degrees| at(degrees)).enumerate().collect::<Vec<_>>()).unwrap()
+        };
+        let two = found(&[0.0, 80.0, 5.0, 85.0, 10.0]);
+        assert_eq!(two.smaller, [1, 3]);
+        assert!((two.similarity - 77.5f32.to_radians().cos()).abs() < 1e-4, "{two:?}");
+        assert!(found(&[0.0, 20.0, 10.0, 30.0]).similarity > MAX_SIMILARITY_OF_SPEAKERS);
+        assert_eq!(found(&[0.0, 3.0, 90.0]).smaller, [2], "a single clip");
+        assert_eq!(divide(&[(0, at(0.0))]), None);
     }
 
     /// Prints the similarity of the groups within each speaker, and of every mix of two, of a folder with a folder of `wavs` for each speaker.

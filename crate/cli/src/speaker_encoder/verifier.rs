@@ -38,7 +38,7 @@ impl SpeakerEmbedding {
         any.then(|| Self::normalised(sum))
     }
 
-    fn normalised(values: Vec<f32>) -> Self {
+    pub(super) fn normalised(values: Vec<f32>) -> Self {
         let length = values.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-12);
         Self(values.into_iter().map(|x| x / length).collect())
     }

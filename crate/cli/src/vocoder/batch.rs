@@ -69,8 +69,8 @@ pub(super) struct WindowSource<'a> {
     /// The spectra of both windows, and the power of noise in each bin.
     long: (Stft, f32),
     short: (Stft, f32),
-    /// Whether the spectrograms of training are smoothed at random, see [`smoothed`].
-    smoothing: bool,
+    /// The largest standard deviation of the random smoothing of the spectrograms in training, in frames and channels, see [`smoothed`].
+    smoothing: f32,
     config: &'a VocoderConfig,
     hyperparameters: &'a Hyperparameters,
     train: BatchSampler,
@@ -87,7 +87,7 @@ struct Window {
     first_frame: usize,
     /// The phase of the first pulse, 0 to 1.
     phase: f32,
-    /// The smoothing along time and frequency, 0 to 1.
+    /// The shares of the largest smoothing, along time and frequency.
     smoothing: [f32; 2],
 }
 
@@ -100,7 +100,7 @@ impl<'a> WindowSource<'a> {
         (train, held_out): (&[usize], &[usize]),
         config: &'a VocoderConfig,
         hyperparameters: &'a Hyperparameters,
-        smoothing: bool,
+        smoothing: f32,
         shard: Shard,
     ) -> Self {
         let extractor =
@@ -188,8 +188,8 @@ impl Collate for WindowSource<'_> {
         let bin_hz = self.config.sample_rate_hz as f32 / 2.0 / (bins - 1) as f32;
         for window in windows {
             let mut mel = self.dataset.mel(window.clip, window.first_frame, frames)?;
-            if self.smoothing && matches!(key, BatchKey::Train(_)) {
-                mel = smoothed(&mel, window.smoothing);
+            if self.smoothing > 0.0 && matches!(key, BatchKey::Train(_)) {
+                mel = smoothed(&mel, window.smoothing.map(|share| share * self.smoothing));
             }
             let band_hz = self.dataset.band_hz(window.clip);
             known.extend((0..bins).map(|bin| f32::from(u8::from(bin as f32 * bin_hz <= band_hz))));

@@ -49,10 +49,16 @@ pub struct TrainVocoderConfig {
     pub base: Option<PathBuf>,
     /// The file of the initial weights. Those of a vocoder with a lower sample rate are widened.
     pub from: Option<PathBuf>,
-    /// Whether the spectrograms are smoothed at random, as those of a model are.
-    pub smoothing: bool,
+    /// The largest standard deviation of the random smoothing of the spectrograms, in frames and channels. The vocoder learns to restore what a model blurs.
+    pub smoothing: f32,
     pub training: RunConfig,
 }
+
+/// The default of [`TrainVocoderConfig::smoothing`]. With 2 in place of 0, DNSMOS of the teacher's held-out voices is 3.21 in place of 3.15 after 300 steps on
+/// recordings of others, and P.808 of a base's sentences 3.14 in place of 3.12.
+pub const SMOOTHING: f32 = 2.0;
+
+const MAX_SMOOTHING: f32 = 16.0;
 
 /// The number of recordings that are analysed at once.
 const CHUNK: usize = 64;
@@ -62,6 +68,11 @@ pub fn train_vocoder(config: &TrainVocoderConfig, report: &dyn Report) -> Result
     let TrainVocoderConfig { corpus, out, base, from, smoothing, training } = config;
     let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_writable(out)?;
+    if !(0.0..=MAX_SMOOTHING).contains(smoothing) {
+        return Err(Error::option_invalid(format!(
+            "a smoothing of {smoothing} is not between 0 and {MAX_SMOOTHING}"
+        )));
+    }
     if !hyperparameters.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
@@ -183,6 +194,7 @@ fn synthesised(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::hyperparameters::Hyperparameters;
     use burn::prelude::*;
     use burn_fused::weights::{Metadata, Storage, collect, serialize};
     use ownvoice::audio::mel::Mel;
@@ -196,6 +208,26 @@ mod tests {
         assert_eq!(band_hz(16_000, 24_000, &mel), 8_000.0);
         assert_eq!(band_hz(8_000, 24_000, &mel), 8_000.0);
         assert_eq!(band_hz(16_000, 16_000, &mel), 8_000.0);
+    }
+
+    #[test]
+    fn an_impossible_smoothing_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for smoothing in [-1.0, f32::NAN, 1e9] {
+            let config = TrainVocoderConfig {
+                corpus: folder.path().join("nowhere"),
+                out: folder.path().join("vocoder.safetensors"),
+                base: None,
+                from: None,
+                smoothing,
+                training: RunConfig::new(
+                    Hyperparameters::vocoder(),
+                    folder.path().join("run"),
+                    &Device::flex(),
+                ),
+            };
+            assert_eq!(train_vocoder(&config, &()).err().unwrap().code(), "option-invalid", "{smoothing}");
+        }
     }
 
     /// A widened network makes the same filters below 8 kHz, and above them the envelope of the spectrogram.

@@ -3,15 +3,12 @@
 
 use ownvoice::audio::mel::Mel;
 
-/// The largest standard deviations of the smoothing, in frames and in channels.
-const MAX_DEVIATIONS: [f32; 2] = [2.0, 2.0];
-
 /// Smooths a log-mel spectrogram along time and frequency by Gaussian kernels. The edges are repeated.
 ///
-/// * `amounts`: along time and along frequency, 0 to 1
-pub(super) fn smoothed(mel: &Mel, amounts: [f32; 2]) -> Mel {
+/// * `deviations`: the standard deviations of the kernels along time and frequency, in frames and channels
+pub(super) fn smoothed(mel: &Mel, deviations: [f32; 2]) -> Mel {
     let (frames, mels) = (mel.frames(), mel.mels);
-    let [over_time, over_channels] = [0, 1].map(|axis| kernel(amounts[axis] * MAX_DEVIATIONS[axis]));
+    let [over_time, over_channels] = deviations.map(kernel);
     let weighted = |kernel: &[f32], at: usize, length: usize, value: &dyn Fn(usize) -> f32| {
         let near = |k: usize| (at + k).saturating_sub(kernel.len() / 2).min(length - 1);
         kernel.iter().enumerate().map(|(k, weight)| weight * value(near(k))).sum::<f32>()
@@ -41,7 +38,7 @@ mod tests {
         data[20 * 30 + 15] = 1.0;
         let mel = Mel { mels: 30, data };
         assert_eq!(smoothed(&mel, [0.0, 0.0]), mel);
-        let wide = smoothed(&mel, [1.0, 0.5]);
+        let wide = smoothed(&mel, [2.0, 1.0]);
         assert!((wide.data.iter().sum::<f32>() - 1.0).abs() < 1e-5);
         let spread = |along: usize| {
             let place = |index: usize| [index / 30, index % 30][along] as f32 - [20.0, 15.0][along];

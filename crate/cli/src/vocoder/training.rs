@@ -82,11 +82,11 @@ impl TrainableModel for SourceFilter {
 
 /// Trains `blank`, which is on the run's device, to the last step. Returns the network and its held-out spectral loss.
 ///
-/// * `smoothing`: whether the spectrograms are smoothed at random
+/// * `smoothing`: the largest standard deviation of the random smoothing of the spectrograms, in frames and channels
 pub fn train(
     dataset: &VocoderDataset,
     config: &VocoderConfig,
-    smoothing: bool,
+    smoothing: f32,
     blank: SourceFilter,
     run_config: &RunConfig,
     report: &dyn Report,
@@ -143,8 +143,7 @@ mod tests {
         dataset.push("a".into(), &clip(voice(1.5, 150.0))).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let hyperparameters = Hyperparameters { batch: 2, window: 40, ..Hyperparameters::vocoder() };
-        let source =
-            |shard| WindowSource::new(&dataset, (&[0], &[0]), &config, &hyperparameters, false, shard);
+        let source = |shard| WindowSource::new(&dataset, (&[0], &[0]), &config, &hyperparameters, 0.0, shard);
         let batch = source(Shard::WHOLE).make(BatchKey::Train(3), &Device::flex()).unwrap();
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
@@ -193,14 +192,8 @@ mod tests {
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let hyperparameters = Hyperparameters { batch: 1, window: 40, ..Hyperparameters::vocoder() };
         let loss = |clip: usize, at: usize| {
-            let source = WindowSource::new(
-                &dataset,
-                (&[clip], &[clip]),
-                &config,
-                &hyperparameters,
-                false,
-                Shard::WHOLE,
-            );
+            let source =
+                WindowSource::new(&dataset, (&[clip], &[clip]), &config, &hyperparameters, 0.0, Shard::WHOLE);
             let batch = source.make(BatchKey::HeldOut(0), &Device::flex()).unwrap();
             let gain = |bin: usize| if bin < at { 0.0025 } else { 1.0 };
             let filter = (0..config.bins).map(gain).collect::<Vec<f32>>();
@@ -229,7 +222,7 @@ mod tests {
             ..Hyperparameters::vocoder()
         };
         let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
-        train(&dataset, &config, true, SourceFilter::new(&config, &run_config.device), &run_config, &())
+        train(&dataset, &config, 2.0, SourceFilter::new(&config, &run_config.device), &run_config, &())
             .unwrap();
         let curve = std::fs::read_to_string(crate::learn::run::curve_path(folder.path())).unwrap();
         let losses: Vec<f32> =
@@ -255,7 +248,7 @@ mod tests {
                 ranks,
                 ..run_config.clone()
             };
-            train(&dataset, &config, true, blank, &run_config, &()).unwrap().1
+            train(&dataset, &config, 2.0, blank, &run_config, &()).unwrap().1
         };
         let one = loss_of(Ranks::default(), "one");
         let two = threads::run(2, |ranks| loss_of(ranks, "two"));

@@ -45,7 +45,7 @@ use ownvoice::{
         tuned::Adapted,
     },
     model::{Tacotron, TacotronConfig},
-    text::{Phonemizer, lexicon, sentences, symbols},
+    text::{Phonemizer, lexicon, normalize, sentences, symbols},
     vocoder::{
         NeuralVocoder,
         network::{SourceFilter, VocoderConfig},
@@ -130,6 +130,12 @@ fn measured<T>(length: usize, read: impl FnOnce() -> ownvoice::Result<T>) -> Out
 }
 
 const READINGS: &str = include_str!("../../../ownvoice/tests/data/readings.tsv");
+/// Reads all readings once: the rules of the normaliser are compiled when a text first needs them, and are kept.
+static COMPILED_RULES: LazyLock<()> = LazyLock::new(|| {
+    for text in READINGS.lines().filter_map(|line| line.split('\t').nth(1)) {
+        let _ = normalize(text);
+    }
+});
 /// The most symbols for one character of text: "%" and digits become words.
 const MAX_SYMBOLS: usize = 40;
 
@@ -534,6 +540,7 @@ fn metadata(random: &mut Choices) -> Outcome {
         folder
     });
     let folder = FOLDER.with(|folder| folder.path());
+    LazyLock::force(&COMPILED_RULES);
     let lists = [
         "a|Hello there.\nb|Another one.|Another 1.\n\u{feff}c|x\r\n",
         "client_id\tpath\tsentence\nanna\twavs/a.wav\tHello there.\n",
@@ -556,6 +563,7 @@ fn text(random: &mut Choices) -> Outcome {
         texts.filter_map(|line| line.split('\t').nth(1)).flat_map(|text| text.split(' ')).collect()
     });
     let (phonemizer, words) = (LazyLock::force(&PHONEMIZER), LazyLock::force(&WORDS));
+    LazyLock::force(&COMPILED_RULES);
     let text = match random.random_range(0..4) {
         0 => String::from_utf8_lossy(random.0).into_owned(),
         _ => (0..random.random_range(1..12)).map(|_| spliced(words, random)).collect(),

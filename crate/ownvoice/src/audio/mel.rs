@@ -55,8 +55,10 @@ pub struct MelExtractor {
     config: MelConfig,
     stft: Stft,
     filters: Vec<Filter>,
-    /// The centres of the filters, in bins.
-    centres: Vec<f32>,
+    /// Where each bin lies: the channel with the next lower centre, and the share of the way to the next channel.
+    places: Vec<(usize, f32)>,
+    /// By how much the envelope of speech falls up to each bin, in nepers.
+    falls: Vec<f32>,
     /// The output of each filter for white noise of unit power, as a log amplitude.
     white_log: Vec<f32>,
     /// The factor from the amplitudes of the sound's spectra to those of sound at the rate of the spectrograms.
@@ -85,10 +87,29 @@ impl MelExtractor {
         let filters = filterbank(&config);
         // The squared Hann window sums to three eighths of its length.
         let white = (0.375 * config.window_length as f32).sqrt();
-        let centres = filters.iter().map(Filter::centre).collect();
+        let centres: Vec<f32> = filters.iter().map(Filter::centre).collect();
+        let place = |bin: usize| {
+            let (at, right) = (bin as f32, centres.partition_point(|centre| *centre < bin as f32));
+            match right {
+                0 => (0, 0.0),
+                right if right == centres.len() => (right - 1, 0.0),
+                right => (right - 1, (at - centres[right - 1]) / (centres[right] - centres[right - 1])),
+            }
+        };
+        let bin_hz = config.sample_rate_hz as f32 / config.fft_length as f32;
+        let fall = |bin: usize| FALL_NEPERS_PER_HZ * (bin as f32 * bin_hz - FALL_HZ).max(0.0);
         let white_log =
             filters.iter().map(|filter| (scale * white * filter.area()).max(1e-12).ln()).collect();
-        Self { filters, centres, white_log, scale, stft, config }
+        let bins = 0..stft.bins();
+        Self {
+            places: bins.clone().map(place).collect(),
+            falls: bins.map(fall).collect(),
+            filters,
+            white_log,
+            scale,
+            stft,
+            config,
+        }
     }
 
     pub fn stft(&self) -> &Stft {
@@ -124,31 +145,25 @@ impl MelExtractor {
     /// those of speech do on average. The result is smooth, whereas that of [`Self::to_linear`] is exact.
     pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
         assert_eq!(mel.mels, self.config.mels, "the mel spectrogram has another configuration");
-        let centres = &self.centres;
-        let bin_hz = self.config.sample_rate_hz as f32 / self.config.fft_length as f32;
-        let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
-        for t in 0..mel.frames() {
+        let bins = self.stft.bins();
+        let mut out = vec![0.0; mel.frames() * bins];
+        for (t, envelope) in out.chunks_exact_mut(bins).enumerate() {
             let logs: Vec<f32> =
                 mel.frame(t).iter().zip(&self.white_log).map(|(log, white)| log - white).collect();
-            let mut right = 0;
-            for bin in 0..self.stft.bins() {
-                let at = bin as f32;
-                while right < centres.len() && centres[right] < at {
-                    right += 1;
-                }
-                out.push(match right {
-                    0 => logs[0],
-                    right if right == centres.len() => {
-                        logs[right - 1] - FALL_NEPERS_PER_HZ * (at * bin_hz - FALL_HZ).max(0.0)
-                    }
-                    right => {
-                        let share = (at - centres[right - 1]) / (centres[right] - centres[right - 1]);
-                        logs[right - 1] + share * (logs[right] - logs[right - 1])
-                    }
-                });
-            }
+            self.interpolate(&logs, envelope);
+            envelope.iter_mut().zip(&self.falls).for_each(|(log, fall)| *log -= fall);
         }
         out
+    }
+
+    /// Interpolates values of the channels, `[M]`, linearly between their centres, and extends them as constants at both ends.
+    ///
+    /// * `out`: `[F]`, overwritten
+    pub fn interpolate(&self, values: &[f32], out: &mut [f32]) {
+        for (out, &(channel, share)) in out.iter_mut().zip(&self.places) {
+            let next = values[(channel + 1).min(values.len() - 1)];
+            *out = values[channel] + share * (next - values[channel]);
+        }
     }
 
     /// Estimates non-negative amplitudes `[T, F]` whose mel spectrogram is `mel`, by least squares.

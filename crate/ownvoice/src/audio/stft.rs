@@ -64,30 +64,69 @@ impl Stft {
 
     /// Computes the least-squares inverse (Griffin and Lim 1984, equation 6) of spectra `[T, F]`: `(T - 1) * hop_length` samples.
     pub fn synthesize(&self, spectra: &[Complex32]) -> Vec<f32> {
-        let frames = spectra.len() / self.bins();
-        let length = frames.saturating_sub(1) * self.hop_length;
-        let mut sum = vec![0.0; length + self.fft_length];
-        let mut weight = vec![0.0; length + self.fft_length];
-        let mut bins = self.inverse.make_input_vec();
-        let mut frame = self.inverse.make_output_vec();
-        let mut scratch = self.inverse.make_scratch_vec();
+        let mut inverse = Inverse::new(self, spectra.len() / self.bins());
         for (t, spectrum) in spectra.chunks_exact(self.bins()).enumerate() {
-            bins.copy_from_slice(spectrum);
-            // A real signal has no phase at 0 Hz and at half the sample rate.
-            bins[0].im = 0.0;
-            bins[self.bins() - 1].im = 0.0;
-            self.inverse
-                .process_with_scratch(&mut bins, &mut frame, &mut scratch)
-                .expect("buffers come from this plan");
-            let at = t * self.hop_length;
-            for (((s, q), x), w) in sum[at..].iter_mut().zip(&mut weight[at..]).zip(&frame).zip(&self.window)
-            {
-                *s += x * w;
-                *q += w * w;
-            }
+            inverse.add(t, spectrum.iter().copied());
         }
-        let scale = 1.0 / self.fft_length as f32;
-        let centre = self.fft_length / 2..self.fft_length / 2 + length;
+        inverse.samples()
+    }
+
+    /// Multiplies the spectrum of each frame by the gains `[F]` that `gains(t, spectrum, gains)` writes, and returns the inverse, as long as whole hops of the
+    /// samples. It holds one frame at a time.
+    pub fn scale(&self, samples: &[f32], mut gains: impl FnMut(usize, &[Complex32], &mut [f32])) -> Vec<f32> {
+        let mut inverse = Inverse::new(self, self.frames(samples.len()));
+        let mut factors = vec![1.0; self.bins()];
+        self.analyze(samples, |t, spectrum| {
+            gains(t, spectrum, &mut factors);
+            inverse.add(t, spectrum.iter().zip(&factors).map(|(x, factor)| x * factor));
+        });
+        inverse.samples()
+    }
+}
+
+/// The inverse of a transform, to which frames are added.
+struct Inverse<'a> {
+    stft: &'a Stft,
+    sum: Vec<f32>,
+    /// The sum of the squared windows at each sample.
+    weight: Vec<f32>,
+    bins: Vec<Complex32>,
+    frame: Vec<f32>,
+    scratch: Vec<Complex32>,
+}
+
+impl<'a> Inverse<'a> {
+    fn new(stft: &'a Stft, frames: usize) -> Self {
+        let length = frames.saturating_sub(1) * stft.hop_length + stft.fft_length;
+        Self {
+            sum: vec![0.0; length],
+            weight: vec![0.0; length],
+            bins: stft.inverse.make_input_vec(),
+            frame: stft.inverse.make_output_vec(),
+            scratch: stft.inverse.make_scratch_vec(),
+            stft,
+        }
+    }
+
+    /// Adds the frame `t`.
+    fn add(&mut self, t: usize, spectrum: impl Iterator<Item = Complex32>) {
+        let Self { stft, sum, weight, bins, frame, scratch } = self;
+        bins.iter_mut().zip(spectrum).for_each(|(bin, x)| *bin = x);
+        // A real signal has no phase at 0 Hz and at half the sample rate.
+        bins[0].im = 0.0;
+        bins[stft.bins() - 1].im = 0.0;
+        stft.inverse.process_with_scratch(bins, frame, scratch).expect("buffers come from this plan");
+        let at = t * stft.hop_length;
+        for (((s, q), x), w) in sum[at..].iter_mut().zip(&mut weight[at..]).zip(frame).zip(&stft.window) {
+            *s += *x * w;
+            *q += w * w;
+        }
+    }
+
+    fn samples(self) -> Vec<f32> {
+        let Self { stft, sum, weight, .. } = self;
+        let scale = 1.0 / stft.fft_length as f32;
+        let centre = stft.fft_length / 2..sum.len() - stft.fft_length / 2;
         sum[centre.clone()]
             .iter()
             .zip(&weight[centre])
@@ -133,5 +172,20 @@ mod tests {
         assert_eq!(back.len(), 240);
         assert!(clip.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-5));
         assert_eq!(stft.synthesize(&[]), [0.0f32; 0]);
+    }
+
+    #[test]
+    fn scaling_is_analysis_and_synthesis() {
+        let stft = Stft::new(64, 48, 12);
+        let clip: Vec<f32> = (0..245).map(|n| ((n * n) as f32 * 0.013).sin()).collect();
+        let gain = |t: usize, bin: usize| 0.5 + (t * bin % 7) as f32;
+        let mut spectra = Vec::new();
+        stft.analyze(&clip, |t, spectrum| {
+            spectra.extend(spectrum.iter().enumerate().map(|(bin, x)| x * gain(t, bin)));
+        });
+        let scaled = stft.scale(&clip, |t, _, gains| {
+            gains.iter_mut().enumerate().for_each(|(bin, factor)| *factor = gain(t, bin));
+        });
+        assert_eq!((scaled.len(), scaled == stft.synthesize(&spectra)), (240, true));
     }
 }

@@ -270,7 +270,7 @@ mod tests {
     fn other_brackets_and_colons_are_part_of_the_text() {
         for text in [
             "The book(s) here.",
-            "2 * x * y",
+            "a * x * y",
             "It is **bold**.",
             "a < b and c > d",
             "Open [bracket",

@@ -87,9 +87,7 @@ impl NeuralVocoder {
     }
 
     /// Runs the network on a spectrogram.
-    ///
-    /// * `envelope`: see [`MelExtractor::envelope`]
-    fn analyze(&self, mel: &Mel, envelope: Vec<f32>) -> Analysis {
+    fn analyze(&self, mel: &Mel) -> Analysis {
         let (frames, bins) = (mel.frames(), self.config.bins);
         let tensor = |values: Vec<f32>, width: usize| {
             Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex())
@@ -97,7 +95,7 @@ impl NeuralVocoder {
         let normalisation = self.config.mel_normalisation();
         let normalised = mel.data.iter().map(|&value| normalisation.apply(value)).collect();
         let Filters { pitch, voicing, harmonic, noise } =
-            self.model.forward(tensor(normalised, mel.mels), tensor(envelope, bins));
+            self.model.forward(tensor(normalised, mel.mels), tensor(self.extractor.envelope(mel), bins));
         // The CPU backend needs no asynchronous read.
         let values = |tensor: Tensor<3>| tensor.into_data().try_to_vec::<f32>().expect("computed in f32");
         let (pitch, voicing) = (values(pitch), values(sigmoid(voicing)));
@@ -108,20 +106,19 @@ impl NeuralVocoder {
         Analysis { f0_hz, harmonic: values(harmonic), noise: values(noise) }
     }
 
-    /// Scales the spectra of the samples towards an envelope `[T, F]`; phases and fine structure are kept. Above the spectrogram's band, the scale is that of its
-    /// highest channel.
-    fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
-        let mels = self.extractor.config().mels;
-        let mut spectra = Vec::with_capacity(wanted.len());
-        let mut made = Mel { mels, data: Vec::with_capacity(wanted.len() / self.config.bins * mels) };
-        self.extractor.stft().analyze(samples, |_, spectrum| {
-            spectra.extend_from_slice(spectrum);
-            made.data.extend(self.extractor.frame(spectrum));
-        });
-        for ((x, wanted), made) in spectra.iter_mut().zip(wanted).zip(self.extractor.envelope(&made)) {
-            *x *= correction(wanted - made).exp();
-        }
-        self.extractor.stft().synthesize(&spectra)
+    /// Scales the spectra of the samples towards a mel spectrogram; phases and fine structure are kept. Above the highest channel, the scale is that channel's.
+    fn corrected(&self, samples: &[f32], wanted: &Mel) -> Vec<f32> {
+        let mut lacks = vec![0.0; wanted.mels];
+        self.extractor.stft().scale(samples, |t, spectrum, gains| {
+            let made = self.extractor.frame(spectrum);
+            lacks
+                .iter_mut()
+                .zip(wanted.frame(t))
+                .zip(made)
+                .for_each(|((lack, wanted), made)| *lack = wanted - made);
+            self.extractor.interpolate(&lacks, gains);
+            gains.iter_mut().for_each(|gain| *gain = correction(*gain).exp());
+        })
     }
 }
 
@@ -138,8 +135,7 @@ impl Vocoder for NeuralVocoder {
         if mel.frames() < 2 {
             return Vec::new();
         }
-        let wanted = self.extractor.envelope(mel);
-        let Analysis { f0_hz, harmonic, noise: mut aperiodic } = self.analyze(mel, wanted.clone());
+        let Analysis { f0_hz, harmonic, noise: mut aperiodic } = self.analyze(mel);
         for (filter, _) in
             aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0)
         {
@@ -150,7 +146,7 @@ impl Vocoder for NeuralVocoder {
         let breath = noise(voice.len(), &mut ChaCha8Rng::seed_from_u64(self.seed));
         let mut samples = self.filter.sum((&voice, &harmonic), (&breath, &aperiodic));
         for _ in 0..CORRECTIONS {
-            samples = self.corrected(&samples, &wanted);
+            samples = self.corrected(&samples, mel);
         }
         samples.into_iter().map(limit).collect()
     }

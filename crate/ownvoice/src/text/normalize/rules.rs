@@ -46,6 +46,8 @@ pub struct Match<'t> {
 struct Rule {
     /// The characters with which a match begins.
     first: String,
+    /// A character that every match has, if the pattern shows one: most rules are ruled out by it before their pattern is tried.
+    required: Option<char>,
     columns: [&'static str; 3],
     compiled: OnceLock<[Option<Regex>; 3]>,
     words: &'static str,
@@ -58,7 +60,14 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .filter_map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
             [before, pattern, after, words] => {
                 let first = initials(pattern).unwrap_or_else(|| first.to_string());
-                Some(Rule { first, columns: [before, pattern, after], compiled: OnceLock::new(), words })
+                let required = required(&expand(pattern));
+                Some(Rule {
+                    first,
+                    required,
+                    columns: [before, pattern, after],
+                    compiled: OnceLock::new(),
+                    words,
+                })
             }
             _ => {
                 first = line;
@@ -68,10 +77,17 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the characters with which a pattern begins if it begins with letters or with a group of alternatives that do.
+/// Returns the characters with which a pattern begins if it begins with a letter, a class, or a group of alternatives that do.
 fn initials(pattern: &str) -> Option<String> {
     let expanded = expand(pattern);
     let bare = expanded.trim_start_matches("(?:").trim_start_matches('(').trim_start_matches("?:");
+    if let Some(class) = bare.strip_prefix('[').filter(|_| !expanded.contains('|')) {
+        let (class, rest) = class.split_once(']')?;
+        let ranges = class.as_bytes().chunks(3);
+        let ranges = ranges.map(|range| if let [from, b'-', to] = range { Some(*from..=*to) } else { None });
+        let letters: Vec<u8> = ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+        return String::from_utf8(letters).ok().filter(|_| !rest.starts_with(['?', '*']));
+    }
     let end = if bare.len() < expanded.len() { bare.find(')')? } else { bare.chars().next()?.len_utf8() };
     let (group, rest) = bare.split_at(end);
     let optional = rest.trim_start_matches(')').starts_with(['?', '*', '{', '|']);
@@ -80,6 +96,30 @@ fn initials(pattern: &str) -> Option<String> {
     let literal =
         !optional && !group.contains(['(', '?', '*', '{']) && initials.iter().all(char::is_ascii_alphabetic);
     literal.then(|| initials.into_iter().collect())
+}
+
+/// Returns a sign or letter outside of groups and classes that a match of the pattern must have.
+fn required(pattern: &str) -> Option<char> {
+    let whole = pattern.strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
+    let pattern = whole.filter(|inside| !inside.contains(['(', ')'])).unwrap_or(pattern);
+    let (mut depth, mut found) = (0, None);
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        let mut literal = None;
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '[' => while rest.next_if(|c| *c != ']').is_some() {},
+            '{' => while rest.next_if(|c| *c != '}').is_some() {},
+            '|' if depth == 0 => return None,
+            '\\' => literal = rest.next().filter(|escaped| !escaped.is_ascii_alphanumeric()),
+            '?' | '*' | '+' | '.' | '|' | ']' | '}' | '^' | '$' | ' ' => {}
+            c => literal = Some(c),
+        }
+        let optional = rest.peek().is_some_and(|next| "?*{".contains(*next));
+        found = found.or(literal.filter(|_| depth == 0 && !optional));
+    }
+    found
 }
 
 /// Replaces the macros of a pattern.
@@ -133,7 +173,9 @@ pub fn read(context: &TokenContext, skipped: usize) -> Reading {
     let (left, right) = (floor(text, start.saturating_sub(WINDOW)), floor(text, start + WINDOW));
     let (before, rest) = (&text[left..start], &text[start..right]);
     let initial = rest.chars().next()?;
-    RULES.iter().filter(|rule| rule.first.contains(initial)).find_map(|rule| {
+    let possible =
+        |rule: &&Rule| rule.first.contains(initial) && rule.required.is_none_or(|c| rest.contains(c));
+    RULES.iter().filter(possible).find_map(|rule| {
         let found = rule.matches(before, rest)?;
         let words = verbalise::words(rule.words, &found)?;
         let blanks = found.groups[0].bytes().filter(|byte| *byte == b' ').count();
