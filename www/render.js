@@ -15,7 +15,7 @@ import { showWave } from "./shared/wave.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, mayRecord } from "./state.js";
 import { describeError, describeWarning, statement, t } from "./strings.js";
 
-/** @import { Sound } from "./shared/player.js" */
+/** @import { Sound } from "./shared/track.js" */
 /** @import { Track } from "./shared/track.js" */
 /** @import { ClipReport } from "./js/index.js" */
 /** @import { FileClip, PageClip, State } from "./state.js" */

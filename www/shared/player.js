@@ -1,7 +1,6 @@
 // Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made.
 
-/** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
-/** @import { Track } from "./track.js" */
+/** @import { Sound, Track } from "./track.js" */
 /** When a piece begins to sound, and where in the whole it begins, in seconds. @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece */
 /** The sound that plays; `track` where it is one, `seconds` its duration so far, `next` the time at which the next piece begins.
  * @typedef {{ key: string, track?: Track, pieces: Piece[], seconds: number, next: number, isOpen: boolean }} Playing */

@@ -3,7 +3,7 @@
 import { pcm, wavBlob } from "../js/wav.js";
 
 /** @import { Origin } from "../js/wav.js" */
-/** @import { Sound } from "./player.js" */
+/** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
 
 /** Peaks per second, from which the waveform is drawn. */
 const PEAKS = 50;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::console::Console;
-use crate::corpus::layouts::EXTENSIONS;
+use crate::corpus::recordings::EXTENSIONS;
 use ownvoice::{
     Error, Result, files,
     report::Report,

@@ -9,15 +9,10 @@ use super::{
     list,
     phones::parse_csv,
     recording::Recording,
-    recordings::{self, Recordings, composed, has_extension},
+    recordings::{self, Recordings, composed, entries, has_extension, name},
 };
 use ownvoice::{Error, Result, report::Report};
 
-/// The extensions of recordings, of which the first is taken if a recording is there in several formats. Their case does not matter.
-pub const EXTENSIONS: [&str; 21] = [
-    "wav", "wave", "flac", "mp3", "m4a", "m4b", "mp4", "aac", "ogg", "oga", "opus", "webm", "weba", "mka",
-    "mkv", "mov", "aiff", "aif", "aifc", "caf", "3gp",
-];
 /// The folders of recordings beside a list, in the order in which they are searched. The last is the folder of the list itself.
 const SOUND_FOLDERS: [&str; 5] = ["wavs", "wav", "clips", "audio", ""];
 /// The names of lists without extension, in the order in which they are tried.
@@ -297,23 +292,6 @@ fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     Ok(texts)
 }
 
-/// Returns the last component of a path.
-pub(super) fn name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// Returns the sorted entries of a folder, without hidden ones: macOS writes `._a.wav` beside `a.wav`, and `__MACOSX` into archives.
-pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let invalid = |error: std::io::Error| recordings::invalid(folder, error);
-    let mut entries = std::fs::read_dir(folder)
-        .map_err(invalid)?
-        .map(|entry| Ok(entry.map_err(invalid)?.path()))
-        .collect::<Result<Vec<_>>>()?;
-    entries.retain(|entry| !name(entry).starts_with('.') && name(entry) != "__MACOSX");
-    entries.sort();
-    Ok(entries)
-}
-
 /// Returns the folders in a folder.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries(folder)?.into_iter().filter(|entry| entry.is_dir()).collect())
@@ -331,6 +309,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
     use crate::corpus::phones::EnginePhone;
+    use crate::corpus::recordings::EXTENSIONS;
 
     /// A temporary folder with some files.
     struct Tree(PathBuf);

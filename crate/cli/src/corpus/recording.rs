@@ -15,7 +15,7 @@ pub struct Recording {
     pub speaker: String,
     pub id: String,
     pub text: String,
-    /// A WAV file, or one of [`EXTENSIONS`](super::layouts::EXTENSIONS).
+    /// A WAV file, or one of [`EXTENSIONS`](super::recordings::EXTENSIONS).
     pub path: PathBuf,
     /// The phones with their end times, if the corpus has them.
     pub phones: Option<Vec<EnginePhone>>,

@@ -7,8 +7,13 @@ use std::{
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::layouts::{EXTENSIONS, entries, name};
 use ownvoice::{Error, Result};
+
+/// The extensions of recordings, of which the first is taken if a recording is there in several formats. Their case does not matter.
+pub const EXTENSIONS: [&str; 21] = [
+    "wav", "wave", "flac", "mp3", "m4a", "m4b", "mp4", "aac", "ogg", "oga", "opus", "webm", "weba", "mka",
+    "mkv", "mov", "aiff", "aif", "aifc", "caf", "3gp",
+];
 
 /// Finds recordings by their ids: names of files with or without extension, perhaps with a path, in any Unicode form. Each folder is listed once.
 #[derive(Default)]
@@ -114,4 +119,21 @@ fn relative(id: &str) -> Option<PathBuf> {
 /// Returns an error of a corpus about a file.
 pub fn invalid(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::corpus_invalid(format!("{}: {what}", path.display()))
+}
+
+/// Returns the last component of a path.
+pub fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Returns the sorted entries of a folder, without hidden ones: macOS writes `._a.wav` beside `a.wav`, and `__MACOSX` into archives.
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = |error: std::io::Error| invalid(folder, error);
+    let mut entries = std::fs::read_dir(folder)
+        .map_err(unreadable)?
+        .map(|entry| Ok(entry.map_err(unreadable)?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    entries.retain(|entry| !name(entry).starts_with('.') && name(entry) != "__MACOSX");
+    entries.sort();
+    Ok(entries)
 }

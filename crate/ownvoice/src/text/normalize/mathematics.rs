@@ -89,7 +89,7 @@ pub fn expression(text: &str) -> Option<String> {
             '+' | '(' | ')' => String::new(),
             '-' => "minus".into(),
             '/' => "over".into(),
-            sign => super::operators::name(sign)?.into(),
+            sign => sign_name(sign)?.into(),
         };
         operand = first == ')' || first == '^';
         words.push(word);
@@ -98,4 +98,18 @@ pub fn expression(text: &str) -> Option<String> {
     let ends =
         words.first().is_some_and(|word| word.is_empty() || word == "minus" || word.starts_with("is "));
     (words.len() > 1 && !ends).then(|| words.join(" "))
+}
+
+/// Returns the name of a sign between operands.
+fn sign_name(sign: char) -> Option<&'static str> {
+    Some(match sign {
+        '=' => "equals",
+        '*' | '×' => "times",
+        '<' => "is less than",
+        '>' => "is greater than",
+        '≤' => "is less than or equal to",
+        '≥' => "is greater than or equal to",
+        '≠' => "is not equal to",
+        _ => return None,
+    })
 }

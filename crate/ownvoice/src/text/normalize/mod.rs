@@ -8,6 +8,7 @@
 
 mod abbreviations;
 mod address;
+mod amount;
 mod capitals;
 mod geography;
 mod layout;

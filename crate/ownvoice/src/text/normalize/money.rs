@@ -1,10 +1,10 @@
 //! Money: amounts with the symbol or the code of a currency.
 
 use super::{
+    amount::{is_adjective, quantity},
     numerals::{Number, integer},
-    rules::Match,
+    place::Match,
     units::simple_unit,
-    verbalise::{is_adjective, quantity},
 };
 use crate::text::numbers::{self, cardinal};
 

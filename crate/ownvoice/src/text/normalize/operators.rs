@@ -22,20 +22,6 @@ pub fn numeric(context: &TokenContext, body: &str) -> Reading {
     rules::read(context, 0).or_else(|| SIGNS.iter().find_map(signs))
 }
 
-/// Returns the name of a sign between operands.
-pub fn name(sign: char) -> Option<&'static str> {
-    Some(match sign {
-        '=' => "equals",
-        '*' | '×' => "times",
-        '<' => "is less than",
-        '>' => "is greater than",
-        '≤' => "is less than or equal to",
-        '≥' => "is greater than or equal to",
-        '≠' => "is not equal to",
-        _ => return None,
-    })
-}
-
 /// Whether a sign between operands belongs to an equation: "5x - 3 = 12".
 fn is_equation(context: &TokenContext) -> bool {
     let operand = |word: &str| {

@@ -129,3 +129,11 @@ pub fn is_plural(word: &str) -> bool {
 pub fn starts_with_digit(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
+
+/// A rule matched in a text.
+pub struct Match<'t> {
+    pub before: &'t str,
+    /// The whole match, then its groups; those that took no part are empty.
+    pub groups: Vec<&'t str>,
+    pub after: &'t str,
+}

@@ -12,7 +12,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex_lite::Regex;
 
 use super::{
-    place::{Reading, TokenContext},
+    place::{Match, Reading, TokenContext},
     verbalise,
 };
 
@@ -34,14 +34,6 @@ const MACROS: &[(&str, &str)] = &[
     ("<label>", "(?:airbus|apartment|apt|area|bmw|boeing|building|bus|cabin|cessna|channel|error|exit|fahrenheit|flight|form|gate|highway|hwy|interstate|model|office|porsche|rm|room|route|rte|section|ste|suite|train|unit|xbox)"),
     ("<street>", r"(?:St|Ave|Blvd|Dr|Rd|Ln|Ct|Pl|Pkwy|Sq|Ter|Cir|Street|Avenue|Boulevard|Drive|Road|Lane|Court|Place|Parkway|Square|Highway|Hwy|Way|Terrace|Circle)\b"),
 ];
-
-/// A rule matched in a text.
-pub struct Match<'t> {
-    pub before: &'t str,
-    /// The whole match, then its groups; those that took no part are empty.
-    pub groups: Vec<&'t str>,
-    pub after: &'t str,
-}
 
 struct Rule {
     /// The characters with which a match begins.
