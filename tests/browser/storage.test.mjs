@@ -98,7 +98,7 @@ test("a checkpoint is resumed with its own clips only", { timeout: 2 * MINUTE },
     const first = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
     const second = await until(first, clips.slice(0, 2), ({ iteration }) => iteration > 26);
     const left = (await second.storage.training()).checkpoint;
-    const refused = await second.clone([clips[2], { ...clips[3], text: clips[2].text }]).catch(({ code }) => code);
+    const refused = await second.clone([{ ...clips[2], text: clips[3].text }, { ...clips[3], text: clips[2].text }]).catch(({ code }) => code);
     const stillLeft = (await second.storage.training()).checkpoint;
     const third = await until(second, clips.slice(2), ({ status }) => status === "aligning");
     const wrong = (await third.storage.training()).checkpoint;

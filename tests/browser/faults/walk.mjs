@@ -128,6 +128,8 @@ class Visitor {
     let failed;
     for (const [index, what] of /** @type {const} */ (["consent", 0]).entries()) {
       await this.page.click(`[data-prompt="${index}"]`);
+      // Sentences are read after the consent.
+      if (failed && (await this.page.isDisabled("#record-button"))) break;
       if (await this.page.evaluate(`document.querySelector('[data-prompt="${index}"]').dataset.state === "good" && !document.querySelector("#clip-words code")`)) continue;
       const recorded = this.#attempt(`record ${what}`, {
         act: async () => {
