@@ -67,6 +67,10 @@ fn planes<const N: usize>(
 ) -> Result<Vec<Vec<f32>>> {
     let channels = usize::from(channels);
     let frames = sound.len() / (N * channels);
+    if frames == 0 {
+        // A damaged header may state thousands of channels.
+        return Ok(Vec::new());
+    }
     let mut planes = vec![Vec::with_capacity(frames); channels];
     for frame in sound.chunks_exact(N * channels) {
         for (plane, bytes) in planes.iter_mut().zip(frame.chunks_exact(N)) {
