@@ -48,9 +48,10 @@ test("pictures and sound of a recording are synchronous", { timeout: 2 * MINUTE 
     const rises = (values, rate, bound) => values.flatMap((value, at) => (at > rate / 10 && value > bound && values[at - 1] <= bound ? [at / rate] : []));
     return { light: rises(lights, 25, 0.5), tone: rises(levels, 200, 0.1) };
   });
-  const apart = light.map((at, number) => at - tone[number]);
+  // Each change of the light is compared with the nearest tone: one at the very beginning may be left out of either.
+  const apart = light.map((at) => tone.map((other) => at - other).reduce((one, other) => (Math.abs(other) < Math.abs(one) ? other : one)));
   t.diagnostic(`delay of the light after the tone in ms: ${apart.map((seconds) => Math.round(seconds * 1000)).join(", ")}`);
-  assert.ok(light.length >= 4 && light.length === tone.length, JSON.stringify({ light, tone }));
+  assert.ok(light.length >= 4 && Math.abs(light.length - tone.length) <= 1, JSON.stringify({ light, tone }));
   // The duration of two pictures.
   assert.ok(Math.max(...apart.map(Math.abs)) < 0.08);
 });
