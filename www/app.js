@@ -13,6 +13,7 @@ import { activateUpdate, workOffline } from "./offline.js";
 import { copyReport, toggleMeasurement } from "./profile.js";
 import { chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
 import { render, renderMoving, translate } from "./render.js";
+import { act, say } from "./said.js";
 import { phaseOf } from "./shared/activity.js";
 import { drawnWhile, takeFiles } from "./shared/dom.js";
 import { setUpPage } from "./shared/page.js";
@@ -59,9 +60,16 @@ onClick("train-stop", () => activity.stop());
 onClick("train-cancel", () => activity.cancel());
 onClick("train-clip", goToBadClip);
 onClick("preview-play", () => togglePlaying("preview", state.training.preview?.speech));
+// Nothing is drawn on a canvas that is not shown.
+$("details").addEventListener("toggle", redraw);
 onClick("profile-start", () => toggleMeasurement("profile"));
 onClick("precision-start", () => toggleMeasurement("precision"));
 onClick("precision-copy", copyReport);
+onClick("large", () => update({ isLarge: !state.isLarge }));
+onClick("said", act);
+$("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) say();
+});
 onClick("save", saveVoice);
 onClick("voices", ({ dataset: { act, voice } }) => {
   if (act && voice) BANK[/** @type {keyof typeof BANK} */ (act)](voice);
@@ -72,7 +80,7 @@ onClick("delete-all", deleteAll);
 onClick("update", activateUpdate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
   onClick(which, (target) => {
-    if (target.matches(".say")) toggleSpeaking(which);
+    if (target.matches(".say")) which === (state.voice ? "mine" : "base") ? say() : toggleSpeaking(which);
     else if (target.matches(".play")) togglePlaying(which, state.spoken[which].speech);
   });
 }

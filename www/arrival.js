@@ -1,7 +1,7 @@
-// How a visit begins: as an app, at the text; or with a text that another app has shared, which sw.js puts into the fragment, so that no server sees it.
+// How a visit begins: with a voice or as an app, at the text; or with a text that another app has shared, which sw.js puts into the fragment, so that no server sees it.
 
 import { $ } from "./dom.js";
-import { toggleSpeaking } from "./speaking.js";
+import { say } from "./said.js";
 import { state } from "./state.js";
 
 /** Longest time that an audio device takes to start. */
@@ -19,6 +19,11 @@ const shared = /^#say=(.*)$/s.exec(hash)?.[1];
 
 /** Goes to the text, and speaks the shared one. Call it once the page is ready. */
 export async function arrive() {
+  // Those who come back with a voice speak first.
+  if (state.voice) {
+    $("steps").prepend($("talk"));
+    $("base").before($("mine"));
+  }
   if (hash !== "#speak" && shared === undefined) return;
   if (shared !== undefined) $("text").value = decodeURIComponent(shared);
   $("speak-title").scrollIntoView();
@@ -28,5 +33,5 @@ export async function arrive() {
   const probe = new AudioContext();
   const isAllowed = await Promise.race([probe.resume().then(() => true), new Promise((resolve) => setTimeout(resolve, START_MS, false))]);
   await probe.close();
-  if (isAllowed) await toggleSpeaking(state.voice ? "mine" : "base");
+  if (isAllowed) await say();
 }

@@ -4,6 +4,7 @@
 //   file-ID     its file
 //   sound-HASH  a recording as a WAV file; voices share equal ones
 //   last        the id of the voice that was used last
+//   said        what was said (said.js)
 
 import { activity } from "./activities.js";
 import { sha256 } from "./js/download.js";
@@ -57,7 +58,7 @@ async function read(storage) {
 async function tidy(storage) {
   const { bank, bases } = await read(storage);
   const used = new Set(bank.flatMap(({ id, clips, consent }) => [`voice-${id}`, `file-${id}`, ...[...clips, consent].map((clip) => `sound-${clip?.sound}`)]));
-  for (const key of await storage.keptKeys()) if (!used.has(key) && key !== "last") await storage.removeKept(key);
+  for (const key of await storage.keptKeys()) if (!used.has(key) && key !== "last" && key !== "said") await storage.removeKept(key);
   for (const hash of bases) if (!bank.some(({ base }) => base === hash)) await storage.removeBase(hash);
 }
 

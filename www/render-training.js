@@ -20,6 +20,9 @@ function deviceReason({ kind, code, adapter, selfTest }) {
   return selfTest ? `${reason} ${t("device.tested", { deviation: figure(selfTest.deviation), tolerance: figure(selfTest.tolerance) })}` : reason;
 }
 
+/** The part of a training that is done, in percent. @param {{ iteration: number, iterations: number }} step */
+const partOf = ({ iteration, iterations }) => `${formatNumber((100 * iteration) / iterations, 0)} %`;
+
 /** @param {State} state */
 export function renderTraining(state) {
   const { studio, training } = state;
@@ -37,12 +40,12 @@ export function renderTraining(state) {
 
   setText(
     $("train-words"),
-    running && paused && step ? t("train.paused", { n: step.iteration, count: step.iterations })
+    running && paused && step ? t("train.paused", { part: partOf(step) })
     : running && phase === "aligning" ? t("train.aligning")
     : running && phase === "finishing" ? t("train.finishing")
-    : running && step ? t("train.iteration", { n: step.iteration, count: step.iterations })
+    : running && step ? t("train.learning", { part: partOf(step) })
     : running ? t("train.warming")
-    : outcome === "done" ? t("train.done", { count: losses.length, time: formatTime(training.seconds) })
+    : outcome === "done" ? t("train.done", { time: formatTime(training.seconds) })
     : outcome === "cancelled" ? t("train.cancelled")
     : outcome === "opened" ? t("train.opened")
     : !agreed ? t(state.source === "files" ? "train.consentFiles" : "train.consent")
@@ -50,9 +53,11 @@ export function renderTraining(state) {
     : t("train.ready", { count: clips.length, seconds: formatTime(seconds) }),
   );
   // Screen readers announce every 25th iteration, each change of phase, and pauses.
-  const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
-  setText($("train-said"), running && !paused && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
-  $("train-run").hidden = !running && losses.length === 0;
+  const done = step ? step.iteration - (step.iteration % 25) : 0;
+  setText($("train-said"), running && step && !paused && phase === "training" ? (done ? t("train.learning", { part: partOf({ ...step, iteration: done }) }) : "") : $("train-words").textContent);
+  $("train-run").hidden = !running;
+  $("train-figures").hidden = !running && losses.length === 0;
+  setText($("train-iteration"), step ? t("train.iteration", { n: step.iteration, count: step.iterations }) : "");
   if (step) {
     $("train-bar").max = step.iterations;
     $("train-bar").value = step.iteration;
@@ -76,14 +81,16 @@ export function renderTraining(state) {
   setText($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
   $("preview-on").checked = state.preview !== null;
   $("preview").hidden = !preview || !running;
-  setText($("preview-words"), preview ? t("train.previewed", { n: preview.iteration }) : "");
+  setText($("preview-words"), preview ? t("train.previewed", { part: partOf({ iteration: preview.iteration, iterations: step?.iterations ?? preview.iteration }) }) : "");
   setText($("preview-play"), t(playedPart("preview") === null ? "read.play" : "read.pause"));
   $("train-start").hidden = running;
   $("train-start").disabled = !activity.allows("learning") || seconds < MIN_SECONDS || !agreed;
   setText($("train-start"), t(outcome === "done" ? "train.again" : "train.start"));
   $("train-resume").hidden = running || !resumable;
   $("train-resume").disabled = !activity.allows("learning");
-  setText($("train-resume"), t("train.resume", { iteration: resumable?.iteration ?? 0 }));
+  // For tests.
+  $("train-resume").dataset.iteration = `${resumable?.iteration ?? 0}`;
+  setText($("train-resume"), t("train.resume", { part: partOf(resumable ?? { iteration: 0, iterations: 1 }) }));
   $("train-pause").hidden = !running || !step;
   $("train-pause").disabled = phase === "finishing";
   setText($("train-pause"), t(paused ? "train.continue" : "train.pause"));

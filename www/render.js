@@ -6,9 +6,10 @@ import { drawLevels } from "./draw.js";
 import { renderBank } from "./render-bank.js";
 import { renderPrecision, renderProfile } from "./profile.js";
 import { renderTraining } from "./render-training.js";
+import { renderSaid } from "./said.js";
 import { phaseOf } from "./shared/activity.js";
 import { createElement, offerDownload, renderChildren, setText } from "./shared/dom.js";
-import { formatNumber, formatTime, language } from "./shared/language.js";
+import { formatNumber, formatTime, language, signOf } from "./shared/language.js";
 import { renderPhase, translatePage } from "./shared/page.js";
 import { play, playedPart } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
@@ -54,6 +55,7 @@ export function render(state) {
   renderProfile(state);
   renderPrecision(state);
   renderSpeaking(state);
+  renderSaid(state);
   renderLikeness(state);
   renderBank(state);
 }
@@ -97,7 +99,7 @@ function renderTotal(state) {
 const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty");
 
 /** @param {ClipReport} report */
-const goodWords = ({ speechSeconds, snrDb }) => t("read.good", { seconds: formatNumber(speechSeconds, 1), snr: Math.round(snrDb) });
+const goodWords = ({ speechSeconds }) => t("read.good", { seconds: formatNumber(speechSeconds, 1) });
 
 /** @param {State} state */
 function renderPrompts({ prompts, recordings, current }) {
@@ -202,7 +204,7 @@ function fileRow(clip) {
   const needsText = report && !text.trim();
   const words = createElement("p", { className: error && !samples.length ? "failure" : "verdict" });
   words.dataset.state = needsText ? "bad" : verdict(clip);
-  if (error) showError(words, error, error.code === "clip-mismatch" ? t("files.mismatch") : "");
+  if (error) showError(words, error, error.code === "clip-mismatch" ? t(`files.mismatch${signOf(error.found)}`) : "");
   else setText(words, needsText ? t("files.needsText") : report ? goodWords(report) : t("read.checking"));
   const remove = createElement("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${name}` });
   remove.dataset.remove = id;
@@ -223,7 +225,7 @@ function fileRow(clip) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ activity: current, speaker, studio, voice, bank, compared, spoken, delivery, speakError, textWarnings }) {
+function renderSpeaking({ activity: current, speaker, studio, voice, bank, compared, spoken, delivery, speakError, textWarnings, isLarge }) {
   const { speed, pitch, liveliness } = delivery;
   const values = {
     speed: `${formatNumber(speed, 2)} ×`,
@@ -267,6 +269,8 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
   }
   $("text-warning").hidden = textWarnings.length === 0;
   setText($("text-warning"), textWarnings.map(describeWarning).join(" "));
+  $("talk").toggleAttribute("data-large", isLarge);
+  $("large").ariaPressed = `${isLarge}`;
   showError($("speak-error"), speakError);
   $("save").disabled = !voice;
   const consent = voice?.info.consent;
@@ -291,13 +295,14 @@ function renderLikeness({ likeness: { status, part, similarity } }) {
 }
 
 /** @param {State} state */
-function renderStorage({ activity: current, studio, recordings, files, voice, bank, training, offline, usage, deletion }) {
+function renderStorage({ activity: current, studio, recordings, files, voice, bank, said, training, offline, usage, deletion }) {
   const mb = (/** @type {number} */ bytes) => formatNumber(bytes / 1e6, 1);
   const kept = [
     bank.length > 1 ? t("kept.voices", { count: bank.length }) : (voice || bank.length) && t("kept.voice"),
     recordings.size && t("kept.sentences", { count: recordings.size }),
     files.length && t("kept.files", { count: files.length }),
     training.resumable && t("kept.training"),
+    said.length && t("kept.said", { count: said.length }),
   ].filter((part) => typeof part === "string");
   const cannotStore = studio !== null && !studio.storage;
   setText(

@@ -30,7 +30,7 @@ export async function replaceVoice(voice) {
   await before?.close();
 }
 
-/** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which */
+/** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which @returns {Promise<boolean | void>} Whether the whole text was spoken. */
 export async function toggleSpeaking(which) {
   if (speechActivity.current === which) return endSpeaking(which);
   const voice = which === "base" ? (state.compared?.voice ?? studio().base) : state.voice;
@@ -63,6 +63,7 @@ export async function toggleSpeaking(which) {
     track.complete();
     run.end();
   }
+  return isComplete;
 }
 
 export async function saveVoice() {

@@ -27,6 +27,8 @@ import { createStore } from "./shared/page.js";
  * @property {{ text: string, sound: string | null } | null} consent
  */
 
+/** A text that was said; whether the visitor keeps it as a phrase. @typedef {{ text: string, kept: boolean }} Said */
+
 /** Name under which this page stores what outlives the tab. */
 export const STORAGE = "ownvoice";
 /** Good speech that makes a voice, and the least that may be tried. */
@@ -64,6 +66,8 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string[]} bases Hashes of the base voices that it keeps.
  * @property {{ id: string, voice: Voice } | null} compared The voice that speaks in place of the base voice.
  * @property {Failure | null} bankError
+ * @property {Said[]} said The latest first.
+ * @property {boolean} isLarge Whether the text is shown large.
  * @property {number | null} broughtBack How many recordings were brought back from a file.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {{ speed: number, pitch: number, liveliness: number }} delivery How texts are spoken.
@@ -123,6 +127,8 @@ export const initial = {
   bases: [],
   compared: null,
   bankError: null,
+  said: [],
+  isLarge: false,
   broughtBack: null,
   spoken: { base: NOT_SPOKEN, mine: NOT_SPOKEN },
   delivery: { speed: 1, pitch: 0, liveliness: 1 },

@@ -21,7 +21,7 @@ async function learn(page, start = () => page.click("#train-start")) {
   await page.waitForFunction((before) => {
     // A few iterations are enough. Clicked by a script: the training of the tiny base may end before Playwright has moved a pointer.
     const stop = /** @type {HTMLElement | null} */ (document.querySelector("#train-stop:not([hidden])"));
-    if (/^Iteration [2-9]/.test(document.querySelector("#train-words")?.textContent ?? "")) stop?.click();
+    if (/^Iteration [2-9]/.test(document.querySelector("#train-iteration")?.textContent ?? "")) stop?.click();
     return document.querySelectorAll("#voices li").length > before;
   }, before, { timeout: 2 * MINUTE, polling: 20 });
   await learned(page);
@@ -254,7 +254,7 @@ test("while it learns no voice can be opened, and what is no voice is refused", 
   const voice = await download(page, "#save");
   await page.evaluate(() => {
     // At the first iteration the training pauses, however fast it is.
-    const words = /** @type {Element} */ (document.querySelector("#train-words"));
+    const words = /** @type {Element} */ (document.querySelector("#train-iteration"));
     const observer = new MutationObserver(() => {
       if (!/^Iteration/.test(words.textContent ?? "")) return;
       observer.disconnect();

@@ -154,15 +154,15 @@ async function walk(t, name, open) {
 
   const keeps = await browser.run("return navigator.storage?.getDirectory ? navigator.storage.getDirectory().then(() => true, () => false) : false");
   if (keeps) {
-    await until("/^Iteration (2[89]|[3-9]\\d|\\d{3})/.test(document.querySelector('#train-words').textContent)", 120);
+    await until("/^Iteration (2[89]|[3-9]\\d|\\d{3})/.test(document.querySelector('#train-iteration').textContent)", 120);
     await browser.goto(site.url);
     await until("document.body.dataset.phase === 'ready'", 120);
-    assert.match(await words("#train-resume"), /^Continue from iteration (25|50|75|1\d\d)$/);
-    const [iteration] = (await words("#train-resume")).match(/\d+/) ?? [];
+    assert.match(await words("#train-resume"), /^Continue learning from \d+ %$/);
+    const iteration = await browser.run("return document.querySelector('#train-resume').dataset.iteration");
     await click("#train-resume");
-    await until(`Number(document.querySelector("#train-words").textContent.match(/^Iteration (\\d+)/)?.[1]) > ${iteration}`, 120);
+    await until(`Number(document.querySelector("#train-iteration").textContent.match(/^Iteration (\\d+)/)?.[1]) > ${iteration}`, 120);
   } else {
-    await until("/^Iteration ([3-9]|\\d\\d)/.test(document.querySelector('#train-words').textContent)", 120);
+    await until("/^Iteration ([3-9]|\\d\\d)/.test(document.querySelector('#train-iteration').textContent)", 120);
   }
   await click("#train-stop");
   await until("/^Your voice is ready/.test(document.querySelector('#train-words').textContent)");

@@ -20,7 +20,7 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   const losses = [];
   let first = NaN;
   for (const iteration of [40, 45, 50, 55, 60]) {
-    const hasReached = (/** @type {number} */ least) => Number(/^Iteration (\d+) /.exec(document.querySelector("#train-words")?.textContent ?? "")?.[1]) >= least;
+    const hasReached = (/** @type {number} */ least) => Number(/^Iteration (\d+) /.exec(document.querySelector("#train-iteration")?.textContent ?? "")?.[1]) >= least;
     await page.waitForFunction(hasReached, iteration, { timeout: 15 * MINUTE });
     const [now, from] = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/)?.slice(1).map(Number) ?? [];
     losses.push(now);

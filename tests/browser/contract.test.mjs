@@ -73,6 +73,9 @@ describe("clips", () => {
     const { score } = await inPage("return studio.checkClip(clip)");
     assert.ok(score < 0 && score > -2.8, `score ${score}`);
     await fails("clip-mismatch", "return studio.checkClip({ ...clip, text: clips[1].text })");
+    const found = (/** @type {string} */ change) => inPage(`return studio.checkClip({ ...clip, ${change} }).then(() => null, ({ code, found }) => [code, Math.sign(found)])`);
+    assert.deepEqual(await found("text: `${clip.text} ${clips[1].text}`"), ["clip-mismatch", -1]);
+    assert.deepEqual(await found("samples: Float32Array.from([...clip.samples, ...clips[1].samples])"), ["clip-mismatch", 1]);
     const { score: none } = await inPage("return studio.checkClip({ ...clip, text: undefined })");
     assert.equal(none, null);
   });

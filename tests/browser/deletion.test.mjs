@@ -250,7 +250,7 @@ test("two tabs: one learns at a time, the other shows an error; deletion in one 
   // Clicked by a script: the training of the tiny base would end before Playwright has moved a pointer.
   await session.page.waitForFunction(() => {
     const pause = /** @type {HTMLElement | null} */ (document.querySelector("#train-pause:not([hidden])"));
-    if (!pause?.checkVisibility() || !/^Iteration/.test(document.querySelector("#train-words")?.textContent ?? "")) return false;
+    if (!pause?.checkVisibility() || !/^Iteration/.test(document.querySelector("#train-iteration")?.textContent ?? "")) return false;
     pause.click();
     return true;
   }, null, { timeout: MINUTE, polling: 5 });

@@ -36,7 +36,7 @@ test("the second visit needs no network: it records, learns, speaks and saves", 
   await record(page, parts);
   await session.screenshot("offline");
   await page.click("#train-start");
-  await page.waitForFunction(() => /^Iteration \d/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  await page.waitForFunction(() => /^Iteration \d/.test(document.querySelector("#train-iteration")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
   await page.click("#train-stop");
   await learned(page, 2 * MINUTE);
   for (const which of /** @type {const} */ (["base", "mine"])) {

@@ -36,7 +36,8 @@ for (const [index, { begin, end }] of parts.entries()) {
   await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
 }
 await page.click("#train-start");
-await page.waitForFunction(() => /^Iteration 1[0-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 10 * MINUTE });
+await page.click("#details > summary");
+await page.waitForFunction(() => /^Iteration 1[0-9]\d /.test(document.querySelector("#train-iteration")?.textContent ?? ""), null, { timeout: 10 * MINUTE });
 await picture("learning", "[aria-labelledby=train-title]");
 await page.click("#train-stop");
 await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });

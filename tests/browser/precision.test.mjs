@@ -108,7 +108,7 @@ test("the page compares, and copies a report without recordings", { timeout: 3 *
   await ready(session);
   const { page } = session;
   await session.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.click("#precision summary");
+  await page.click("#details > summary");
   assert.ok(!(await page.isVisible("#precision-copy")), "there is nothing to be copied yet");
   const mark = session.mark();
   await page.click("#precision-start");
@@ -129,7 +129,7 @@ test("the page names the operation at fault", { timeout: 3 * MINUTE }, async (t)
   t.after(() => session.close());
   await ready(session);
   const { page } = session;
-  await page.click("#precision summary");
+  await page.click("#details > summary");
   await page.click("#precision-start");
   await page.waitForSelector("#precision-text:not([hidden])", { timeout: MINUTE });
   assert.equal(await page.textContent("#precision-words"), "Die Ergebnisse weichen ab, zuerst in decoder.second: lstm.");
@@ -156,7 +156,7 @@ GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return c
   t.after(() => session.close());
   await ready(session);
   const { page } = session;
-  await page.click("#precision summary");
+  await page.click("#details > summary");
   const said = (await page.textContent("#precision-text")) ?? "";
   // This is the first operation with a sigmoid; convolutions and products before it have none.
   assert.match(said, /^The graphics adapter .* failed the self-test \(.*; at fault: encoder\.lstm\.forward: lstm, output \(alone: cosine .*\)\)\. The CPU is used instead\.$/);

@@ -11,7 +11,7 @@ test("the page shows the time of each module", { timeout: 180_000 }, async (t) =
   t.after(() => session.close());
   await ready(session);
   const { page } = session;
-  await page.click("#profile summary");
+  await page.click("#details > summary");
   await page.click("#profile-start");
   await page.waitForSelector("#profile-table:not([hidden])", { timeout: 120_000 });
   const rows = await page.locator("#profile-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));

@@ -13,11 +13,11 @@ test("after a phone is turned nothing is wider than the window, while it learns 
   await ready(session);
   await chooseFiles(page, 2);
   await page.check("#preview-on");
+  await page.click("#details > summary");
   await page.click("#train-start");
   await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
   await page.waitForSelector("#loss-curve canvas");
   await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
-  await page.click("#precision summary");
   await page.click("#precision-start");
   await page.waitForSelector("#precision-text:not([hidden])", { timeout: 2 * MINUTE });
   await page.click("#base .say");

@@ -131,7 +131,7 @@ export const learned = (page, timeout = MINUTE) =>
 
 /** Waits until the page shows an iteration. @param {Page} page @param {number} iteration @param {number} [timeout] in milliseconds */
 export const trained = (page, iteration, timeout = 2 * MINUTE) =>
-  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout, polling: 20 });
+  page.waitForFunction((iteration) => Number(document.querySelector("#train-iteration")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout, polling: 20 });
 
 /** Learns a voice from two files, and stops after an iteration. @param {Page} page @param {number} iteration */
 export async function learnBriefly(page, iteration) {
@@ -142,11 +142,11 @@ export async function learnBriefly(page, iteration) {
   await learned(page);
 }
 
-/** From now on, records each text of the training that the page shows, however short. @param {Page} page */
+/** From now on, records each iteration that the page shows, however short. @param {Page} page */
 export const note = (page) =>
   page.evaluate(() => {
     const noted = (/** @type {any} */ (globalThis).noted = /** @type {string[]} */ ([]));
-    const words = /** @type {Element} */ (document.querySelector("#train-words"));
+    const words = /** @type {Element} */ (document.querySelector("#train-iteration"));
     new MutationObserver(() => noted.push(words.textContent ?? "")).observe(words, { childList: true, characterData: true, subtree: true });
   });
 

@@ -15,7 +15,7 @@ function made(page) {
   return `// The elements of ${page} by id. Made by tests/js/elements.test.mjs.\n\nexport interface Elements {\n${found.sort().join("\n")}\n}\n`;
 }
 
-for (const [page, map] of [["index.html", "elements.d.ts"], ["lips.html", "lips/elements.d.ts"]]) {
+for (const [page, map] of [["index.html", "elements.d.ts"], ["lips.html", "lips/elements.d.ts"], ["nets.html", "nets/elements.d.ts"]]) {
   test(`www/${map} lists the elements of ${page}`, () => {
     const path = join(ROOT, "www", map);
     if (process.env.UPDATE) writeFileSync(path, made(page));

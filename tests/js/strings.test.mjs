@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { de as lipsDe } from "../../www/lips/strings/de.js";
 import { en as lipsEn } from "../../www/lips/strings/en.js";
+import { de as netsDe } from "../../www/nets/strings/de.js";
+import { en as netsEn } from "../../www/nets/strings/en.js";
 import { de } from "../../www/strings/de.js";
 import { en } from "../../www/strings/en.js";
 import { ROOT } from "../browser/harness.mjs";
@@ -24,6 +26,7 @@ const PAGES = [
     least: 30,
   },
   { page: "lips.html", german: lipsDe, english: lipsEn, shared: [], least: 15 },
+  { page: "nets.html", german: netsDe, english: netsEn, shared: [], least: 15 },
 ];
 
 for (const { page, german, english, shared, least } of PAGES) {

@@ -10,7 +10,7 @@ export class OwnvoiceError extends Error {
     this.code = code;
     /** Index of the clip at fault among those given. @type {number | undefined} */
     this.clip = clip;
-    /** The value that was measured, where a limit decides; the code implies its unit: dB, seconds or percent. @type {number | undefined} */
+    /** The value that was measured, where a limit decides; the code implies its unit: dB, seconds, percent or phones. @type {number | undefined} */
     this.found = found;
   }
 }

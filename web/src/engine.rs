@@ -192,7 +192,7 @@ impl Engine {
             ..default
         };
         let clips = clips_from_js(&clips)?;
-        FineTuner::start_async(&self.base, &clips, options).await.map(Tuner).map_err(to_js_error)
+        FineTuner::start_async(&self.base, clips, options).await.map(Tuner).map_err(to_js_error)
     }
 
     /// Resumes the training of the same clips from a checkpoint.

@@ -1,7 +1,7 @@
 // Takes pictures of a video, 25 a second, from a file or from the camera, without its sound.
 
 import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
-import { openCamera } from "./camera.js";
+import { openCamera } from "../shared/camera.js";
 
 /** Pictures per second. */
 export const RATE = 25;
@@ -125,7 +125,7 @@ export async function readPictures(file, { signal, maxSeconds = MAX_SECONDS }, o
  * @returns {Promise<"stopped" | "lost" | "full">}
  */
 export async function film({ signal, stopSignal }, onOpen, onPicture) {
-  const stream = await openCamera();
+  const stream = await openCamera("user");
   const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true });
   video.srcObject = stream;
   try {

@@ -1,7 +1,7 @@
 // Records camera and microphone with the browser's recorder, which keeps both on one clock.
 
 import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
-import { openCamera } from "./camera.js";
+import { openCamera } from "../shared/camera.js";
 import { MAX_SECONDS } from "./pictures.js";
 
 /** The unprocessed sound of the microphone. */
@@ -20,7 +20,7 @@ const KEY_FRAMES = { videoKeyFrameIntervalDuration: 500 };
  * @returns {Promise<Blob>}
  */
 export async function record({ signal, stopSignal }, onOpen) {
-  const stream = await openCamera(MICROPHONE);
+  const stream = await openCamera("user", MICROPHONE);
   try {
     throwIfAborted(signal);
     const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type));

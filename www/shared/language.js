@@ -41,13 +41,18 @@ export function forgetLanguage() {
   }
 }
 
+/** The end of the key of a text about what is more than it should be, or less. @param {number} [found] */
+export const signOf = (found = 0) => /** @type {const} */ (["", ".more", ".less"]).at(Math.sign(found)) ?? "";
+
 /** What a page says, from its strings in all languages. @template {string} Key @param {{ [tag in Language]: { [key in Key | "error.other"]: string } }} strings */
 export function translator(strings) {
   /** A text for one thing has the key of that for several, with `.one`. @param {Key | "error.other"} key @param {{ [name: string]: string | number }} [values] */
   const t = (key, values = {}) => (values.count === 1 && strings[language][/** @type {Key} */ (`${key}.one`)] || strings[language][key]).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-  /** @param {{ code?: unknown, message: string, found?: number }} error @returns {DescribedError} */
+  /** What was found to be too much or too little can have a text of its own, with `.more` or `.less`.
+   * @param {{ code?: unknown, message: string, found?: number }} error @returns {DescribedError} */
   const describeError = ({ code, message, found = 0 }) => {
-    const key = /** @type {Key} */ (`error.${code}`);
+    const signed = `error.${code}${signOf(found)}`;
+    const key = /** @type {Key} */ (signed in strings.en ? signed : `error.${code}`);
     const text = key in strings.en ? t(key, { found: formatNumber(found, 1), message }) : `${t("error.other")} ${message}`;
     return { text, code: typeof code === "string" ? code : "internal" };
   };

@@ -15,29 +15,57 @@ use ownvoice::{
     voice::{Base, Voice},
 };
 
-/// The clips that were read, and the reasons why others were not.
+/// The recordings that can be read, and the reasons why others cannot.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    pub clips: Vec<Clip>,
-    /// The file of each clip.
     pub files: Vec<PathBuf>,
+    pub texts: Vec<String>,
     pub left_out: Vec<Error>,
 }
 
-/// Reads the clips of a speaker's folder up to a number of seconds, or one recording with a text file beside it, such as `minute.m4a` and `minute.txt`. Reports
-/// the recordings that are left out because they cannot be read.
+impl Recorded {
+    fn push(&mut self, path: PathBuf, clip: Clip, mut each: impl FnMut(Clip) -> Result<()>) -> Result<()> {
+        self.files.push(path);
+        self.texts.push(clip.text.clone());
+        each(clip)
+    }
+
+    /// Starts a fine-tuning on the recordings. They are read again one by one, so that the samples of hundreds of them are not in memory together.
+    pub fn start(&self, base: &Base, options: CloneOptions) -> Result<FineTuner> {
+        let mut unreadable = None;
+        let clips = self.files.iter().zip(&self.texts).map_while(|(path, text)| {
+            read_audio_with_notes(path)
+                .map(|(audio, _)| Clip { audio, text: text.clone() })
+                .map_err(|error| unreadable = Some(error))
+                .ok()
+        });
+        let started = FineTuner::start(base, clips, options);
+        match unreadable {
+            Some(error) => Err(error),
+            None => started.map_err(|error| named(error, &self.files)),
+        }
+    }
+}
+
+/// Reads the clips of a speaker's folder up to a number of seconds, or one recording with a text file beside it, such as `minute.m4a` and `minute.txt`, and
+/// passes each to `each`. Reports the recordings that are left out because they cannot be read.
 ///
 /// # Errors
 /// Fails with the error of the first recording if none can be read, and with `corpus-invalid` if the folder has several speakers.
-pub fn read_clips(path: &Path, seconds: Option<f32>, report: &dyn Report) -> Result<Recorded> {
+pub fn read_clips(
+    path: &Path,
+    seconds: Option<f32>,
+    report: &dyn Report,
+    mut each: impl FnMut(Clip) -> Result<()>,
+) -> Result<Recorded> {
     let mut recorded = Recorded::default();
     if path.is_file() {
         if seconds.is_some() {
             return Err(Error::corpus_invalid("a single recording is used as a whole; omit --seconds"));
         }
         let text = text_beside(path)?.unwrap_or_else(|| path.with_extension("txt"));
-        recorded.clips.push(open(path, list::read_text(&text)?, report)?);
-        recorded.files.push(path.to_path_buf());
+        let clip = open(path, list::read_text(&text)?, report)?;
+        recorded.push(path.to_path_buf(), clip, each)?;
         return Ok(recorded);
     }
     let recordings: Vec<_> = layouts::load(path, report)?.collect();
@@ -57,8 +85,7 @@ pub fn read_clips(path: &Path, seconds: Option<f32>, report: &dyn Report) -> Res
         match open(&recording.path, recording.text, report) {
             Ok(clip) => {
                 total += clip.audio.seconds();
-                recorded.clips.push(clip);
-                recorded.files.push(recording.path);
+                recorded.push(recording.path, clip, &mut each)?;
             }
             Err(error) => {
                 report.note(&format!("left out: {error}"));
@@ -66,10 +93,20 @@ pub fn read_clips(path: &Path, seconds: Option<f32>, report: &dyn Report) -> Res
             }
         }
     }
-    if recorded.clips.is_empty() && !recorded.left_out.is_empty() {
+    if recorded.files.is_empty() && !recorded.left_out.is_empty() {
         return Err(recorded.left_out.remove(0));
     }
     Ok(recorded)
+}
+
+/// Reads all clips into memory, as [`read_clips`] does one by one.
+pub fn read_all_clips(path: &Path, report: &dyn Report) -> Result<(Vec<Clip>, Recorded)> {
+    let mut clips = Vec::new();
+    let recorded = read_clips(path, None, report, |clip| {
+        clips.push(clip);
+        Ok(())
+    })?;
+    Ok((clips, recorded))
 }
 
 /// Reads a clip, and reports what is unusual about its file.
@@ -82,7 +119,7 @@ fn open(path: &Path, text: String, report: &dyn Report) -> Result<Clip> {
 /// Reports the notes on clips: each kind once, with the number of its clips and the first of them.
 ///
 /// * `notes`: each with the index of its clip
-fn report_notes(notes: &[(usize, Note)], files: &[PathBuf], clips: usize, report: &dyn Report) {
+fn report_notes(notes: &[(usize, Note)], files: &[PathBuf], report: &dyn Report) {
     let mut kinds: Vec<&'static str> = Vec::new();
     for (index, note) in notes {
         if kinds.contains(&note.code()) {
@@ -94,7 +131,7 @@ fn report_notes(notes: &[(usize, Note)], files: &[PathBuf], clips: usize, report
             files.get(*index).map_or(format!("clip {}", index + 1), |path| path.display().to_string());
         report.note(&match count {
             1 => format!("{first}: {note}"),
-            _ => format!("{count} of {clips} clips, such as {first}: {note}"),
+            _ => format!("{count} clips, such as {first}: {note}"),
         });
     }
 }
@@ -112,26 +149,17 @@ pub fn named(error: Error, files: &[PathBuf]) -> Error {
 /// A fine-tuned voice.
 pub struct FineTuned {
     pub voice: Voice,
-    /// The number of clips that were used.
-    pub clips: usize,
-    /// Why the other clips were left out.
+    /// Why clips were left out.
     pub left_out: Vec<Error>,
 }
 
-/// Fine-tunes a base to the end. Reports a note at each validation and at the end, and for each clip that is left out.
+/// Fine-tunes to the end. Reports a note at each validation and at the end, and for each clip that is left out.
 ///
 /// * `files`: the file of each clip, if there are any, for the notes and errors
-pub fn fine_tune(
-    base: &Base,
-    clips: &[Clip],
-    files: &[PathBuf],
-    options: CloneOptions,
-    report: &dyn Report,
-) -> Result<FineTuned> {
-    let mut tuner = FineTuner::start(base, clips, options).map_err(|error| named(error, files))?;
+pub fn fine_tune(mut tuner: FineTuner, files: &[PathBuf], report: &dyn Report) -> Result<FineTuned> {
     let left_out: Vec<Error> = tuner.take_left_out().into_iter().map(|error| named(error, files)).collect();
     left_out.iter().for_each(|error| report.note(&format!("left out: {error}")));
-    report_notes(tuner.notes(), files, clips.len(), report);
+    report_notes(tuner.notes(), files, report);
     loop {
         let step = tuner.step()?;
         step.fault.iter().for_each(|fault| report.note(fault));
@@ -164,7 +192,7 @@ pub fn fine_tune(
                     step.overflows
                 ));
             }
-            return Ok(FineTuned { voice: tuner.finish()?, clips: clips.len() - left_out.len(), left_out });
+            return Ok(FineTuned { voice: tuner.finish()?, left_out });
         }
     }
 }
@@ -188,10 +216,10 @@ mod tests {
         let lines = Lines::default();
         let notes =
             [(0, Note::NarrowBand), (1, Note::Whispered { voiced_percent: 4.0 }), (2, Note::NarrowBand)];
-        report_notes(&notes, &["a.wav".into(), "b.wav".into()], 3, &lines);
+        report_notes(&notes, &["a.wav".into(), "b.wav".into()], &lines);
         let lines = lines.0.into_inner().unwrap();
         assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(lines[0].starts_with("2 of 3 clips, such as a.wav: there is no sound above"), "{lines:?}");
+        assert!(lines[0].starts_with("2 clips, such as a.wav: there is no sound above"), "{lines:?}");
         assert!(lines[1].starts_with("b.wav: only 4 % of the vowels are voiced"), "{lines:?}");
     }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use burn::prelude::Device;
 use ownvoice::{
     audio::{Audio, mel::MelConfig},
+    image::{Image, Square},
     lips::{
         Footage, Lesson, LipBase, LipConfig, LipManifest, LipTacotron, Taught,
         base::LipFiles,
         clock::{FRAMES_PER_SECOND, seconds},
         face::{FaceDetector, around_mouth},
         footage::MAX_SECONDS,
-        image::{Image, Square},
         search::FaceSearch,
     },
     text,

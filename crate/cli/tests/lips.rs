@@ -11,11 +11,11 @@ use std::{
 use ownvoice::{
     Device, Error,
     audio::mel::MelConfig,
+    image::Image,
     lips::{
         LipBase, LipConfig, LipTacotron,
         base::{self, Trained},
         face::{FACE_BYTES, SIDE},
-        image::Image,
     },
     text::symbols::parse,
 };

@@ -1,5 +1,7 @@
 //! Blocking forms of the asynchronous functions, for native programs. A page has to await its graphics card, and awaits the functions that end in `_async`.
 
+use std::borrow::Borrow;
+
 use pollster::block_on;
 
 use crate::{
@@ -131,10 +133,16 @@ impl ExactSizeIterator for SpeechStream<'_> {}
 impl FineTuner {
     /// Checks and aligns the clips, and prepares the first iteration. Clips that cannot be used are left out, see [`Self::left_out`].
     ///
+    /// * `clips`: in memory, or an iterator that reads them one by one, since their samples are not kept
+    ///
     /// # Errors
     /// Fails with `option-invalid` or `precision-unsupported`. If less than three seconds of speech are left, fails with the code of the first clip that was
     /// left out, which [`Error::clip_index`](crate::Error::clip_index) names, or with `clip-too-short` if none was.
-    pub fn start(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
+    pub fn start<C: Borrow<Clip>>(
+        base: &Base,
+        clips: impl IntoIterator<Item = C>,
+        options: CloneOptions,
+    ) -> Result<Self> {
         block_on(Self::start_async(base, clips, options))
     }
 

@@ -49,7 +49,7 @@ kinds! {
     ClipClipped = "clip-clipped",
     /// The speech in the clip is not loud enough above its background.
     ClipNoisy = "clip-noisy",
-    /// Another text is spoken in the clip than the given one.
+    /// Another text is spoken in the clip than the given one, or more, or less.
     ClipMismatch = "clip-mismatch",
     /// The sample rate lies outside the supported range.
     RateUnsupported = "rate-unsupported",
@@ -103,6 +103,18 @@ kinds! {
     NoFace = "no-face",
     /// A video shows more than one face.
     SeveralFaces = "several-faces",
+    /// The file contains no picture in a supported format, or a damaged one.
+    PictureUnreadable = "picture-unreadable",
+    /// The picture has too few or too many pixels.
+    PictureSize = "picture-size",
+    /// The weights are not those of the net, or lack some of them.
+    WeightsMismatch = "weights-mismatch",
+    /// There are fewer than two classes.
+    ClassesTooFew = "classes-too-few",
+    /// A class has no examples.
+    ClassEmpty = "class-empty",
+    /// An example contains a value that is not finite, or does not fit the net.
+    ExampleInvalid = "example-invalid",
     /// An option lies outside its range, or contradicts another.
     OptionInvalid = "option-invalid",
 }
@@ -119,6 +131,8 @@ pub enum Unit {
     Decibels,
     /// Percent.
     Percent,
+    /// Phones.
+    Phones,
 }
 
 impl fmt::Display for Unit {
@@ -128,6 +142,7 @@ impl fmt::Display for Unit {
             Self::Dbfs => "dBFS",
             Self::Decibels => "dB",
             Self::Percent => "%",
+            Self::Phones => "phones",
         })
     }
 }
@@ -313,6 +328,18 @@ impl Error {
         Self::new(ErrorKind::ClipMismatch, format!("the clip and its text differ: {reason}"))
     }
 
+    /// The recording has more than the text; the measured value is positive.
+    pub fn clip_has_more(phones: f32) -> Self {
+        Self::clip_mismatch(format!("the recording has more than the text, about {phones:.0} sounds"))
+            .with_measured(phones.round(), Unit::Phones)
+    }
+
+    /// The recording has less than the text; the measured value is negative.
+    pub fn clip_has_less(phones: f32) -> Self {
+        Self::clip_mismatch(format!("the recording lacks a part of the text, about {phones:.0} sounds"))
+            .with_measured(-phones.round(), Unit::Phones)
+    }
+
     pub fn rate_unsupported(rate_hz: u32) -> Self {
         let message =
             format!("the sample rate {rate_hz} Hz is not supported; rates from 8000 to 192000 Hz are");
@@ -351,6 +378,10 @@ impl Error {
     pub fn base_mismatch(expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         let message = format!("the voice was made for base {expected}, this base is {found}");
         Self::new(ErrorKind::BaseMismatch, message)
+    }
+
+    pub fn checkpoint_of_another(what: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::BaseMismatch, format!("the checkpoint belongs to another training: {what}"))
     }
 
     pub fn base_corrupt(reason: impl fmt::Display) -> Self {
@@ -443,6 +474,37 @@ impl Error {
         );
         Self::new(ErrorKind::LengthsDiffer, message)
             .with_measured((pictures_seconds - sound_seconds).abs(), Unit::Seconds)
+    }
+
+    pub fn picture_unreadable(reason: impl fmt::Display) -> Self {
+        let message = format!("the file contains no picture in a supported format: {reason}");
+        Self::new(ErrorKind::PictureUnreadable, message)
+    }
+
+    /// * `bounds`: the least pixels of a side, and the most of a picture
+    pub fn picture_size([width, height]: [usize; 2], [min_side, max_pixels]: [usize; 2]) -> Self {
+        let message = format!(
+            "the picture has {width} x {height} pixels; each side needs at least {min_side}, and at most {} million pixels are supported",
+            max_pixels / 1_000_000
+        );
+        Self::new(ErrorKind::PictureSize, message)
+    }
+
+    pub fn weights_mismatch(reason: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::WeightsMismatch, format!("the weights are not those of the net: {reason}"))
+    }
+
+    pub fn classes_too_few(classes: usize) -> Self {
+        let message = format!("there are examples of {classes} classes; at least two are needed");
+        Self::new(ErrorKind::ClassesTooFew, message)
+    }
+
+    pub fn class_empty(name: &str) -> Self {
+        Self::new(ErrorKind::ClassEmpty, format!("the class {} has no examples", quoted(name)))
+    }
+
+    pub fn example_invalid(reason: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::ExampleInvalid, reason.to_string())
     }
 
     pub fn option_invalid(message: impl Into<String>) -> Self {

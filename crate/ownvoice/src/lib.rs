@@ -64,6 +64,7 @@
 //! | `parallel` (default) | computation on several CPU cores |
 //! | `formats` | recordings in other formats than WAV: native only |
 //! | `lips` | speech from pictures of a face |
+//! | `nets` | small nets for pictures, tuned by the loop that clones voices |
 //! | `webgpu`, `vulkan`, `cuda` | graphics cards |
 //!
 //! The command line and the training of bases are a crate of their own, `ownvoice-cli`.
@@ -76,8 +77,8 @@
 //!
 //! # Modules
 //!
-//! Each module begins with an overview, and imports only those before it in this order: [`error`], [`report`], [`audio`], [`text`], [`files`], [`align`],
-//! [`vocoder`], [`learn`], [`features`], [`model`], [`voice`], [`synth`], [`check`], [`clone`](mod@clone), `lips`, `blocking`.
+//! Each module begins with an overview, and imports only those before it in this order: [`error`], [`report`], [`audio`], [`text`], [`files`], `image`, [`align`],
+//! [`vocoder`], [`learn`], [`features`], [`model`], [`voice`], [`synth`], [`check`], [`clone`](mod@clone), `lips`, `nets`, `blocking`.
 //!
 //! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `V` speaker width, `S` samples, `H` hidden width, `R`
 //! frames per decoder step.
@@ -91,10 +92,14 @@ pub mod clone;
 pub mod error;
 pub mod features;
 pub mod files;
+#[cfg(any(feature = "lips", feature = "nets"))]
+pub mod image;
 pub mod learn;
 #[cfg(feature = "lips")]
 pub mod lips;
 pub mod model;
+#[cfg(feature = "nets")]
+pub mod nets;
 pub mod report;
 pub mod synth;
 pub mod text;

@@ -75,6 +75,51 @@ fn a_clip_that_differs_from_its_text_is_left_out_and_named() {
     assert!(voices[0] == voices[1]);
 }
 
+/// Returns a clip with the recordings of `spoken` and the texts of `written`, and half a second between the recordings.
+fn joined(clips: &[Clip], spoken: &[usize], written: &[usize]) -> Clip {
+    let rate_hz = clips[0].audio.sample_rate_hz;
+    let samples = spoken.iter().flat_map(|&index| {
+        let pause = std::iter::repeat_n(0.0, rate_hz as usize / 2);
+        clips[index].audio.samples.iter().copied().chain(pause)
+    });
+    let text: Vec<&str> = written.iter().map(|&index| clips[index].text.as_str()).collect();
+    Clip { audio: Audio { samples: samples.collect(), sample_rate_hz: rate_hz }, text: text.join(" ") }
+}
+
+#[test]
+fn a_sentence_more_or_less_than_the_text_is_found() {
+    let base = tiny_base();
+    let clips = held_out_clips(9);
+    let all: Vec<usize> = (0..9).collect();
+    let without = |index: usize| all.iter().copied().filter(|&other| other != index).collect::<Vec<_>>();
+    let found = |spoken: &[usize], written: &[usize]| {
+        block_on(check_clip(&base, &joined(&clips, spoken, written))).map(|_| ()).map_err(|error| {
+            let sounds = error.measured().map(|measured| measured.value);
+            (error.code(), sounds.map(|sounds| sounds > 0.0), error.to_string())
+        })
+    };
+    let (more, less) = (Some(true), Some(false));
+    let fails = |spoken: &[usize], written: &[usize], expected: Option<bool>| {
+        let (code, sounds, message) = found(spoken, written).unwrap_err();
+        assert_eq!((code, sounds), ("clip-mismatch", expected), "{spoken:?} as {written:?}: {message}");
+    };
+    for index in 0..8 {
+        let next = index + 1;
+        found(&[index, next], &[index, next]).unwrap();
+        fails(&[index, next], &[index], more);
+        fails(&[index, next], &[next], more);
+        fails(&[index], &[index, next], less);
+        fails(&[next], &[index, next], less);
+    }
+    for index in [0, 4, 8] {
+        fails(&all, &without(index), more);
+        fails(&without(index), &all, less);
+    }
+    found(&all, &all).unwrap();
+    let (.., message) = found(&[0, 1], &[0]).unwrap_err();
+    assert!(message.contains("the recording has more than the text"), "{message}");
+}
+
 #[test]
 fn all_kinds_of_bad_clips_are_left_out_as_long_as_enough_is_left() {
     let base = tiny_base();
@@ -156,7 +201,10 @@ fn bad_clips_are_refused_by_their_codes() {
     let code = |clip: Clip| {
         block_on(FineTuner::start_async(&base, &[clip], options(1))).err().map(|error| error.code())
     };
-    assert_eq!(block_on(FineTuner::start_async(&base, &[], options(1))).err().unwrap().code(), "no-clips");
+    assert_eq!(
+        block_on(FineTuner::start_async(&base, &[] as &[Clip], options(1))).err().unwrap().code(),
+        "no-clips"
+    );
     let with_samples =
         |samples: Vec<f32>| Clip { audio: Audio { samples, ..good.audio.clone() }, ..good.clone() };
     assert_eq!(code(with_samples(Vec::new())), Some("clip-empty"));

@@ -173,11 +173,6 @@ fn damaged_bases_are_refused() {
     let mut other = manifest.clone();
     other.model.decoder_width = 64;
     assert_eq!(load(&other, &weights).err().unwrap().code(), "base-corrupt");
-    let mut other_people = manifest.clone();
-    other_people.people = vec![manifest.speakers[0].clone()];
-    assert!(load(&other_people, &weights).is_ok());
-    other_people.people.push("nobody".into());
-    assert_eq!(load(&other_people, &weights).err().unwrap().code(), "base-corrupt");
     let mut autoregressive = manifest.clone();
     autoregressive.model.autoregressive = true;
     let error = load(&autoregressive, &weights).err().unwrap();

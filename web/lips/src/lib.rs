@@ -15,11 +15,8 @@ mod lessons;
 use js_sys::Array;
 use ownvoice::{
     Device, Error,
-    lips::{
-        Footage, LipBase,
-        base::LipBaseFiles,
-        image::{Image, Square},
-    },
+    image::{Image, Square},
+    lips::{Footage, LipBase, base::LipBaseFiles},
 };
 use serde::Serialize;
 use tsify::{Ts, Tsify};

@@ -46,7 +46,7 @@ pub struct TrainArguments {
     /// Number of training steps
     #[arg(long, default_value_t = RecogniserConfig::default().steps)]
     steps: usize,
-    /// Number of windows in a batch
+    /// Number of windows or pictures in a batch
     #[arg(long, default_value_t = RecogniserConfig::default().batch)]
     batch: usize,
     /// Seed of the random numbers; the same seed, input and device give the same result

@@ -1,6 +1,6 @@
 //! `ownvoice clone`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
@@ -12,11 +12,14 @@ use super::{
 };
 use crate::{
     evaluate::measure::speaker_verifier,
-    fine_tune::{Recorded, fine_tune, read_clips},
-    speaker_encoder::several::{Groups, MAX_SIMILARITY_OF_SPEAKERS, groups},
+    fine_tune::{fine_tune, read_clips},
+    speaker_encoder::{
+        several::{Groups, MAX_SIMILARITY_OF_SPEAKERS, embedding, groups},
+        verifier::SpeakerEmbedding,
+    },
 };
 use ownvoice::{
-    Clip, Error, Result,
+    Error, Result,
     clone::options::{AdvancedCloneOptions, CloneOptions},
     model::pitch::Intonation,
     report::Report,
@@ -71,10 +74,19 @@ pub struct CloneArguments {
 pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Voice, console)?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
-    let Recorded { clips, files, mut left_out } = read_clips(&arguments.clips, arguments.seconds, console)?;
-    if !arguments.several_speakers {
-        refuse_several_speakers(&arguments.base, &base, &clips, &files)?;
-    }
+    let verifier = match arguments.several_speakers {
+        true => None,
+        false => speaker_verifier(&arguments.base, &base.manifest)?,
+    };
+    let (mut embedded, mut clips) = (Vec::new(), 0);
+    let recorded = read_clips(&arguments.clips, arguments.seconds, console, |clip| {
+        if let Some(verifier) = &verifier {
+            embedded.extend(embedding(verifier, &clip)?.map(|embedding| (clips, embedding)));
+        }
+        clips += 1;
+        Ok(())
+    })?;
+    refuse_several_speakers(&embedded, &recorded.files)?;
     let plan = arguments.plan.get()?;
     let options = CloneOptions {
         iterations: arguments.iterations,
@@ -89,10 +101,11 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         },
         ..CloneOptions::default()
     };
-    console.note(&format!("aligning {} clips", clips.len()));
-    let tuned = fine_tune(&base, &clips, &files, options, console)?;
+    console.note(&format!("aligning {clips} clips"));
+    let tuned = fine_tune(recorded.start(&base, options)?, &recorded.files, console)?;
     let voice = tuned.voice;
-    left_out.extend(tuned.left_out);
+    let used = clips - tuned.left_out.len();
+    let left_out = recorded.left_out.iter().chain(&tuned.left_out);
     let bytes = voice.save()?;
     output::write(&arguments.out, &bytes)?;
     let mut text = format!(
@@ -108,9 +121,8 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     let json = json!({
         "path": arguments.out,
         "bytes": bytes.len(),
-        "clips": tuned.clips,
+        "clips": used,
         "left_out": left_out
-            .iter()
             .map(|error| json!({"file": error.file(), "code": error.code(), "message": error.to_string()}))
             .collect::<Vec<_>>(),
         "seconds": info.seconds,
@@ -125,10 +137,11 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// Fails with `several-speakers` if the base has a speaker encoder and it hears two speakers in the clips.
-fn refuse_several_speakers(folder: &Path, base: &Base, clips: &[Clip], files: &[PathBuf]) -> Result<()> {
-    let Some(verifier) = speaker_verifier(folder, &base.manifest)? else { return Ok(()) };
-    let Some(Groups { similarity, smaller }) = groups(&verifier, clips)? else { return Ok(()) };
+/// Fails with `several-speakers` if the speaker encoder of the base hears two speakers in the clips.
+///
+/// * `embedded`: the index and the embedding of each clip
+fn refuse_several_speakers(embedded: &[(usize, SpeakerEmbedding)], files: &[PathBuf]) -> Result<()> {
+    let Some(Groups { similarity, smaller }) = groups(embedded) else { return Ok(()) };
     if similarity >= MAX_SIMILARITY_OF_SPEAKERS {
         return Ok(());
     }
@@ -137,6 +150,6 @@ fn refuse_several_speakers(folder: &Path, base: &Base, clips: &[Clip], files: &[
     Err(Error::several_speakers(format!(
         "{} of {} sound like another person (cosine {similarity:.2}), such as {names}; remove them, or give --several-speakers to blend the voices",
         smaller.len(),
-        clips.len()
+        files.len()
     )))
 }

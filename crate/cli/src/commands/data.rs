@@ -88,20 +88,12 @@ pub struct PrepareArguments {
     /// Weights of an aligner, for recordings without phone times, as in public corpora and of espeak-ng; a base is trained only on recordings with phone times
     #[arg(long)]
     aligner: Option<PathBuf>,
-    /// Speakers whose phones the aligner recognises instead of reading them from the text, and the speakers made from them, for foreign or unreliable texts
-    #[arg(long, value_delimiter = ',', value_name = "SPEAKERS", requires = "aligner")]
-    pseudo_phones: Vec<String>,
 }
 
 pub fn prepare(arguments: &PrepareArguments, console: &Console) -> Result<()> {
-    let PrepareArguments { corpora, out, aligner, pseudo_phones } = arguments;
+    let PrepareArguments { corpora, out, aligner } = arguments;
     output::check(out, Made::Features, console)?;
-    let config = PrepareConfig {
-        corpora: corpora.clone(),
-        out: out.clone(),
-        aligner: aligner.clone(),
-        pseudo_phones: pseudo_phones.clone(),
-    };
+    let config = PrepareConfig { corpora: corpora.clone(), out: out.clone(), aligner: aligner.clone() };
     let prepared = crate::corpus::prepare::prepare(&config, console)?;
     let crate::corpus::prepare::Prepared { utterances, speakers, seconds, aligned, left_out, coverage } =
         &prepared;

@@ -14,7 +14,7 @@ use crate::{
         faults::Fault, measure::speaker_verifier, measured::Measured, report::Evaluation,
         sentences::HARD_SENTENCES, wavs::write_wavs,
     },
-    fine_tune::{Recorded, named, read_clips},
+    fine_tune::{Recorded, named, read_all_clips},
 };
 use ownvoice::{
     Result,
@@ -56,7 +56,7 @@ pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> 
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = folder::voice(&base, arguments.voice.as_deref())?;
-    let Recorded { clips, files, .. } = read_clips(&arguments.reference, None, console)?;
+    let (clips, Recorded { files, .. }) = read_all_clips(&arguments.reference, console)?;
     let evaluation =
         pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))
             .map_err(|error| named(error, &files))?;

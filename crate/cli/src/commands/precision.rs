@@ -95,7 +95,7 @@ struct StepArguments {
     device: DeviceArguments,
     #[command(flatten)]
     plan: PlanArguments,
-    /// Number of windows in a batch
+    /// Number of windows or pictures in a batch
     #[arg(long, default_value_t = 2)]
     batch: usize,
     /// Length of a window in frames

@@ -36,7 +36,7 @@ pub struct PretrainArguments {
     /// Number of training steps
     #[arg(long, default_value_t = Hyperparameters::base().steps)]
     steps: usize,
-    /// Number of windows in a batch
+    /// Number of windows or pictures in a batch
     #[arg(long, default_value_t = Hyperparameters::base().batch)]
     batch: usize,
     /// Initial learning rate
@@ -50,16 +50,6 @@ pub struct PretrainArguments {
     /// Folder of a base whose weights are the initial ones
     #[arg(long)]
     from: Option<PathBuf>,
-    /// Share of the initial weights in the weights that are written, 0 to 1
-    ///
-    /// Both are averaged, to keep what the base has learned from other data.
-    #[arg(long, default_value_t = 0.0, requires = "from")]
-    start_share: f32,
-    /// Learn a domain embedding of people: one vector that is added to those of all speakers except speech engines
-    ///
-    /// It learns what recordings of people have in common. At the end it is added to each of their vectors.
-    #[arg(long)]
-    mark_people: bool,
     #[command(flatten)]
     training: TrainingArguments,
 }
@@ -70,20 +60,7 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
         AlignmentPath::Attention => Made::Attention,
     };
     output::check(&arguments.out, made, console)?;
-    let PretrainArguments {
-        data,
-        out,
-        preset,
-        path,
-        steps,
-        batch,
-        rate,
-        seed,
-        from,
-        start_share,
-        mark_people,
-        training,
-    } = arguments;
+    let PretrainArguments { data, out, preset, path, steps, batch, rate, seed, from, training } = arguments;
     let hyperparameters = Hyperparameters {
         steps: *steps,
         batch: *batch,
@@ -94,16 +71,7 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
     };
     training.train(&hyperparameters, out, ranks, console, |training, report| {
         let (data, out, from) = (data.clone(), out.clone(), from.clone());
-        let config = PretrainConfig {
-            data,
-            out,
-            preset: *preset,
-            path: *path,
-            from,
-            average_weight: *start_share,
-            domain_embedding: *mark_people,
-            training,
-        };
+        let config = PretrainConfig { data, out, preset: *preset, path: *path, from, training };
         crate::pretrain::pretrain(&config, report)
     })
 }

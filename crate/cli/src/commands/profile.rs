@@ -35,7 +35,7 @@ use ownvoice::{
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
-    /// Number of windows in a batch
+    /// Number of windows or pictures in a batch
     ///
     /// The default is 8, or 4 with --lips-preset.
     #[arg(long)]

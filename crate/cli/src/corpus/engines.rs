@@ -50,11 +50,6 @@ impl SpeechEngine {
         }
     }
 
-    /// Whether a speaker is the voice of an engine rather than a person; names of voices begin with the engine.
-    pub fn is_voice(speaker: &str) -> bool {
-        ["flite-", "festival-", "espeak-", "kokoro-"].iter().any(|engine| speaker.starts_with(engine))
-    }
-
     /// Speaks all texts. Those that the engine cannot speak are left out.
     pub fn speak(
         &self,

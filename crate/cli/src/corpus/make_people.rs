@@ -1,10 +1,8 @@
 //! Makes a corpus of the recordings of [`PEOPLE`].
 //!
 //! ```text
-//! DIR/<person>/..            people to train on, in the layout of LJSpeech
-//! DIR/<person>@<f>x<p>/..    the same people with other formants and another pitch
-//! DIR/held-out/<person>/..   people to measure on, on whom no part of a base is trained
-//! DIR/people.json            package, licence, credit, role and seconds of each
+//! DIR/held-out/<person>/..   the recordings, in the layout of LJSpeech
+//! DIR/people.json            package, licence, credit and seconds of each person
 //! ```
 //!
 //! Texts of other languages are written as phones in braces, see [`super::ipa`].
@@ -16,18 +14,16 @@ use std::{fmt::Write, fs, path::Path, process::Command};
 use super::{
     engines::SAMPLE_RATE_HZ,
     ipa,
-    make::{begin, perturb},
-    packages::{WordedRecording, Words, recordings},
-    people::{PEOPLE, Person, Role},
-    perturbation::Perturbation,
+    make::begin,
+    packages::{SpokenText, recordings},
+    people::{PEOPLE, Person},
     program::run,
-    voices::PERTURBATIONS,
 };
 use ownvoice::{
     Error, Result,
     audio::{
-        Audio, SPEECH_LEVEL_DB,
-        level::{check_clip, normalize, trim_silence},
+        Audio,
+        level::{check_clip, trim_silence},
         mel::MelConfig,
         prepare_clip, wav,
     },
@@ -41,9 +37,6 @@ const JOINED_SECONDS: f32 = 4.0;
 /// The silence kept between two words, in addition to the margin of [`trim_silence`].
 const PAUSE_SECONDS: f32 = 0.2;
 
-/// Every fourth training recording is also made into each speaker of [`PERTURBATIONS`].
-const PERTURBED_STRIDE: usize = 4;
-
 /// One entry of `people.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PersonSummary {
@@ -52,7 +45,6 @@ pub struct PersonSummary {
     pub licence: String,
     pub credit: String,
     pub language: String,
-    pub role: Role,
     pub utterances: usize,
     pub seconds: f32,
 }
@@ -70,32 +62,19 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
         let summary = make_person(&person.folder(out), person, recordings)?;
         progress(&summary);
         people.push(summary);
-        if person.role == Role::Train {
-            PERTURBATIONS.par_iter().try_for_each(|&(formants, pitch)| {
-                let name = format!("{}@{formants}x{pitch}", person.name);
-                perturb(
-                    &person.folder(out),
-                    &out.join(name),
-                    Perturbation { formants, pitch },
-                    PERTURBED_STRIDE,
-                )
-            })?;
-        }
     }
     files::write(&index, serde_json::to_string_pretty(&people).expect("plain data"))?;
     Ok(people)
 }
 
 /// Makes the corpus of one person.
-fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>) -> Result<PersonSummary> {
-    let (wavs, phones) = (folder.join("wavs"), folder.join("phones"));
+fn make_person(folder: &Path, person: &Person, recordings: Vec<SpokenText>) -> Result<PersonSummary> {
+    let wavs = folder.join("wavs");
     begin(folder, &folder.join("metadata.csv"))?;
-    for folder in [&wavs, &phones] {
-        fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    }
+    fs::create_dir_all(&wavs).map_err(Error::io(&wavs))?;
     let decoded = recordings
         .into_par_iter()
-        .map(|WordedRecording { path, words }| Ok(Utterance { samples: decode(&path)?, words }))
+        .map(|SpokenText { path, text }| Ok(Utterance { samples: decode(&path)?, text }))
         .collect::<Result<Vec<_>>>()?;
     let utterances = if person.source.is_joined() { join(decoded) } else { decoded };
     let made: Vec<Option<(String, f32)>> = utterances
@@ -108,19 +87,14 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>)
                 return Ok(None);
             }
             let id = format!("{}-{index:05}", person.name);
-            let text = match &utterance.words {
-                Words::Text(text) if person.language.starts_with("en") => text.clone(),
-                Words::Text(text) => ipa::transcribe(text, person.language)?,
-                Words::Phones(times) => {
-                    files::write(&phones.join(format!("{id}.csv")), phone_lines(times))?;
-                    in_braces(times)
-                }
+            let text = match person.language.starts_with("en") {
+                true => utterance.text.clone(),
+                false => ipa::transcribe(&utterance.text, person.language)?,
             };
             files::write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
             Ok(Some((format!("{id}|{text}"), seconds)))
         })
         .collect::<Result<_>>()?;
-    let _ = fs::remove_dir(&phones); // Only an empty folder is removed.
     let metadata = made.iter().flatten().fold(String::new(), |mut lines, (line, _)| {
         let _ = writeln!(lines, "{line}");
         lines
@@ -132,7 +106,6 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>)
         licence: person.licence.into(),
         credit: person.credit.into(),
         language: person.language.into(),
-        role: person.role,
         utterances: made.iter().flatten().count(),
         seconds: made.iter().flatten().map(|(_, seconds)| seconds).sum(),
     })
@@ -143,10 +116,10 @@ fn seconds(samples: &[f32]) -> f32 {
     samples.len() as f32 / SAMPLE_RATE_HZ as f32
 }
 
-/// A recording at [`SAMPLE_RATE_HZ`], with its words.
+/// A recording at [`SAMPLE_RATE_HZ`], with its text.
 struct Utterance {
     samples: Vec<f32>,
-    words: Words,
+    text: String,
 }
 
 impl Utterance {
@@ -154,12 +127,7 @@ impl Utterance {
     fn prepared(&self) -> Option<Vec<f32>> {
         let config = MelConfig { sample_rate_hz: SAMPLE_RATE_HZ, ..MelConfig::speech_16k() };
         let audio = Audio { samples: self.samples.clone(), sample_rate_hz: SAMPLE_RATE_HZ };
-        let samples = match self.words {
-            // The times count from the start of the recording, so the silence there is kept.
-            Words::Phones(_) => normalize(&audio.samples, SPEECH_LEVEL_DB),
-            Words::Text(_) => prepare_clip(&audio, &config).ok()?,
-        };
-        let audio = Audio { samples, sample_rate_hz: SAMPLE_RATE_HZ };
+        let audio = Audio { samples: prepare_clip(&audio, &config).ok()?, sample_rate_hz: SAMPLE_RATE_HZ };
         check_clip(&audio).is_ok().then_some(audio.samples)
     }
 }
@@ -167,8 +135,7 @@ impl Utterance {
 /// Joins recordings of words or phrases to clips of [`JOINED_SECONDS`]: `A`, `ball` and `coat` become `A, ball, coat.`.
 fn join(recordings: Vec<Utterance>) -> Vec<Utterance> {
     let mut clips: Vec<(Vec<f32>, String)> = Vec::new();
-    for Utterance { samples, words } in recordings {
-        let Words::Text(text) = words else { unreachable!("joined recordings have a text") };
+    for Utterance { samples, text } in recordings {
         let speech = trim_silence(&samples, SAMPLE_RATE_HZ);
         if speech.is_empty() {
             continue;
@@ -184,30 +151,8 @@ fn join(recordings: Vec<Utterance>) -> Vec<Utterance> {
             _ => clips.push((speech.to_vec(), text.to_string())),
         }
     }
-    let utterance = |(samples, text)| Utterance { samples, words: Words::Text(format!("{text}.")) };
+    let utterance = |(samples, text)| Utterance { samples, text: format!("{text}.") };
     clips.into_iter().map(utterance).collect()
-}
-
-/// Returns a line `phone,end_seconds` per phone without its stress, like the phones of engines.
-fn phone_lines(times: &[(&str, f32)]) -> String {
-    times.iter().fold(String::new(), |mut lines, (phone, end)| {
-        let phone = if phone.is_empty() {
-            "pau".into()
-        } else {
-            phone.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase()
-        };
-        let _ = writeln!(lines, "{phone},{end:.4}");
-        lines
-    })
-}
-
-/// Returns the phones in braces, one pair from pause to pause: `{D AA1}, {Y EH0}.`.
-fn in_braces(times: &[(&str, f32)]) -> String {
-    let runs = times.split(|(phone, _)| phone.is_empty()).filter(|run| !run.is_empty());
-    let braced: Vec<String> = runs
-        .map(|run| format!("{{{}}}", run.iter().map(|(phone, _)| *phone).collect::<Vec<_>>().join(" ")))
-        .collect();
-    braced.join(", ") + "."
 }
 
 /// Decodes a recording of any format with ffmpeg, at [`SAMPLE_RATE_HZ`].
@@ -228,17 +173,14 @@ mod tests {
         let word = |length: usize| (0..length).map(|n| (n as f32 * 0.1).sin() * 0.3).collect::<Vec<_>>();
         let recording = |length: usize, text: &str| Utterance {
             samples: [silence.clone(), word(length), silence.clone()].concat(),
-            words: Words::Text(text.to_string()),
+            text: text.to_string(),
         };
-        let empty = Utterance { samples: silence.clone(), words: Words::Text("nothing".into()) };
+        let empty = Utterance { samples: silence.clone(), text: "nothing".into() };
         let recordings =
             vec![recording(8_000, "A"), empty, recording(50_000, "ball."), recording(70_000, "a long one")];
         let clips: Vec<(f32, String)> = join(recordings)
             .into_iter()
-            .map(|Utterance { samples, words }| match words {
-                Words::Text(text) => (seconds(&samples), text),
-                Words::Phones(_) => panic!("a text"),
-            })
+            .map(|Utterance { samples, text }| (seconds(&samples), text))
             .collect();
         assert_eq!(
             clips.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
@@ -246,12 +188,5 @@ mod tests {
         );
         // Each word keeps 0.15 s of the silence on either side.
         assert!((clips[0].0 - (58_000.0 / 16_000.0 + 0.6)).abs() < 0.1, "{clips:?}");
-    }
-
-    #[test]
-    fn phones_are_written_as_times_and_as_text() {
-        let phones = [("", 0.2), ("T", 0.25), ("S", 0.3), ("AA1", 0.5), ("", 0.6)];
-        assert_eq!(phone_lines(&phones), "pau,0.2000\nt,0.2500\ns,0.3000\naa,0.5000\npau,0.6000\n");
-        assert_eq!(in_braces(&phones), "{T S AA1}.");
     }
 }

@@ -7,7 +7,6 @@ use std::{
 };
 
 use burn::prelude::Device;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -16,18 +15,15 @@ use super::{
     wavs::{origin, write_clips, write_new_sentences, write_wavs},
 };
 use crate::{
-    corpus::{
-        make_people::PersonSummary,
-        people::{PEOPLE, Role},
-        program::run,
-    },
-    fine_tune::{fine_tune, read_clips},
+    corpus::{make_people::PersonSummary, people::PEOPLE, program::run},
+    fine_tune::{fine_tune, read_all_clips},
     learn::hyperparameters::Hyperparameters,
     speaker_encoder::{from_files::verify, verifier::SpeakerVerifier},
 };
 use ownvoice::{
     Error, Result,
     clone::{
+        FineTuner,
         clip::{Clip, check_clip, spoken_throughout},
         options::CloneOptions,
     },
@@ -86,7 +82,7 @@ pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {
         report.note(&format!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]));
     }
     if let Some(people) = corpora.iter().find(|corpus| corpus.join("people.json").exists()) {
-        manifest.recipe["people"] = credits(people, &manifest.speakers, &manifest.recipe["people"])?;
+        manifest.recipe["people"] = credits(people)?;
     }
     write_manifest(folder, &manifest)?;
 
@@ -154,19 +150,11 @@ fn external_figures(evaluators: &Path, wavs: &Path) -> Result<Value> {
         .map_err(|error| Error::corpus_invalid(format!("{}: {error}", path.display())))
 }
 
-/// Returns package, licence and credit of the people that the base was trained on or is measured on.
-///
-/// * `known`: the credits in the manifest, which may name people who are not in the corpus any more
-fn credits(people: &Path, speakers: &[String], known: &Value) -> Result<Value> {
+/// Returns package, licence and credit of the people that the base is measured on.
+fn credits(people: &Path) -> Result<Value> {
     let path = people.join("people.json");
-    let mut credits: Vec<PersonSummary> = serde_json::from_slice(&files::read(&path)?)
+    let credits: Vec<PersonSummary> = serde_json::from_slice(&files::read(&path)?)
         .map_err(|error| Error::corpus_invalid(format!("{}: {error}", path.display())))?;
-    let known = Vec::<PersonSummary>::deserialize(known).unwrap_or_default();
-    credits.retain(|person| person.role != Role::Train || speakers.contains(&person.name));
-    let earlier = known.into_iter().filter(|person| speakers.contains(&person.name));
-    let missing = earlier.filter(|person| !credits.iter().any(|other| other.name == person.name));
-    let missing: Vec<_> = missing.collect();
-    credits.extend(missing);
     Ok(json!(credits))
 }
 
@@ -180,7 +168,7 @@ fn measure_clone(
     report: &dyn Report,
 ) -> Result<Value> {
     let &MeasureConfig { sentences, ref wavs, seed, .. } = config;
-    let mut clips = accepted(base, read_clips(recordings, None, report)?.clips, report)?;
+    let mut clips = accepted(base, read_all_clips(recordings, report)?.0, report)?;
     let mut seconds = 0.0;
     let begins_within = |clip: &Clip| {
         seconds += clip.audio.seconds();
@@ -191,7 +179,8 @@ fn measure_clone(
     let compared = sentences.min((clips.len() - minute).max(clips.len() / 4));
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, compared))?;
     clips.truncate(minute.min(evaluation.others.len())); // What is spoken again is never trained on.
-    let voice = fine_tune(base, &clips, &[], CloneOptions { seed, ..CloneOptions::default() }, report)?.voice;
+    let options = CloneOptions { seed, ..CloneOptions::default() };
+    let voice = fine_tune(FineTuner::start(base, &clips, options)?, &[], report)?.voice;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
@@ -290,42 +279,6 @@ mod tests {
             "nobody is measured who was trained on"
         );
         assert_eq!(held_out(&config(&[root.path()], &[])).unwrap_err().code(), "io");
-    }
-
-    #[test]
-    fn the_credits_of_people_who_are_in_the_base_are_kept() {
-        let people = tempfile::tempdir().unwrap();
-        let person = |name: &str, role: Role, seconds: f32| PersonSummary {
-            name: name.into(),
-            package: String::new(),
-            licence: String::new(),
-            credit: String::new(),
-            language: String::new(),
-            role,
-            utterances: 1,
-            seconds,
-        };
-        let corpus = [
-            person("ann", Role::Train, 2.0),
-            person("bob", Role::Train, 2.0),
-            person("eve", Role::Choose, 2.0),
-        ];
-        fs::write(people.path().join("people.json"), serde_json::to_string(&corpus).unwrap()).unwrap();
-        let known = [
-            person("ann", Role::Train, 1.0),
-            person("joe", Role::Train, 1.0),
-            person("kim", Role::Train, 1.0),
-        ];
-        let speakers = ["ann", "joe"].map(str::to_string);
-        assert_eq!(
-            credits(people.path(), &speakers, &json!(known)).unwrap(),
-            json!([
-                person("ann", Role::Train, 2.0),
-                person("eve", Role::Choose, 2.0),
-                person("joe", Role::Train, 1.0)
-            ])
-        );
-        assert_eq!(credits(people.path(), &speakers, &Value::Null).unwrap().as_array().unwrap().len(), 2);
     }
 
     /// What `--wavs` leaves for external evaluators: speech that nobody said says so, recordings do not.

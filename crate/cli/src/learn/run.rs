@@ -17,7 +17,7 @@ use super::{
 use burn_fused::{
     Mode, Scope,
     adam::{Adam, AdamConfig},
-    weights::{HostWeights, Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize},
+    weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
 };
 use ownvoice::{
     Error, Result, files,
@@ -58,8 +58,6 @@ pub struct Run<'a, M: TrainableModel> {
     watch: Watch<M>,
     /// The result of watching the latest step. The next all-reduce passes an error to the other ranks.
     watched: Result<()>,
-    /// The weights that the trained weights are averaged with at the end, and their share of the average.
-    average: Option<(HostWeights, f32)>,
 }
 
 impl<'a, M: TrainableModel> Run<'a, M> {
@@ -75,7 +73,6 @@ impl<'a, M: TrainableModel> Run<'a, M> {
             run_config,
             watch,
             watched: Ok(()),
-            average: None,
         };
         if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
@@ -88,25 +85,6 @@ impl<'a, M: TrainableModel> Run<'a, M> {
             run.begin_curve()?;
         }
         Ok(run)
-    }
-
-    /// Sets the weights that the trained weights are averaged with, and their share of the average.
-    pub fn averaged_with(self, average: Option<(HostWeights, f32)>) -> Self {
-        Self { average, ..self }
-    }
-
-    /// Averages the model with the weights that [`Self::averaged_with`] set.
-    fn average_weights(&mut self) {
-        let Some((start, share)) = self.average.take() else { return };
-        let mut averaged = HostWeights::new();
-        for (name, Weight { shape, values }) in collect(&self.model) {
-            if let Some((_, initial)) = start.get(&name) {
-                let trained = values.into_data().try_to_vec::<f32>().expect("weights are f32");
-                let mean = initial.iter().zip(trained).map(|(from, to)| share * from + (1.0 - share) * to);
-                averaged.insert(name, (shape, mean.collect()));
-            }
-        }
-        self.model = apply(self.model.clone(), averaged).expect("the model's own names and shapes");
     }
 
     /// Returns a checksum of the weights, to verify that all ranks start from the same model.
@@ -179,7 +157,6 @@ impl<'a, M: TrainableModel> Run<'a, M> {
             }
         }
         self.finish_watch(report)?;
-        self.average_weights();
         let loss = self.held_out_loss(loader)?;
         Ok((self.model, loss))
     }

@@ -10,12 +10,7 @@ use std::{
     thread,
 };
 
-use ownvoice::{
-    Error, Result,
-    audio::wav,
-    files,
-    lips::{clock::FRAMES_PER_SECOND, image::Image},
-};
+use ownvoice::{Error, Result, audio::wav, files, image::Image, lips::clock::FRAMES_PER_SECOND};
 
 /// Pictures are shrunk to at most this size.
 const MAX_SIDE: usize = 720;

@@ -6,11 +6,7 @@ use burn::{module::Module, prelude::Device};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::{
-    domain_embedding::{add_domain_embedding, people},
-    training::pretrain as train,
-    warm_start::WarmStart,
-};
+use super::{training::pretrain as train, warm_start::WarmStart};
 use crate::learn::Trained;
 use crate::learn::{
     hyperparameters::{Hyperparameters, RunConfig},
@@ -72,10 +68,6 @@ pub struct PretrainConfig {
     pub path: AlignmentPath,
     /// The folder of a base whose weights are the initial ones.
     pub from: Option<PathBuf>,
-    /// The share of the initial weights in the weights that are written, 0 to 1.
-    pub average_weight: f32,
-    /// Whether a domain embedding is added to the speaker embeddings of people, see [`super::domain_embedding`].
-    pub domain_embedding: bool,
     pub training: RunConfig,
 }
 
@@ -89,8 +81,6 @@ impl PretrainConfig {
             preset: Preset::Small,
             path: AlignmentPath::Durations,
             from: None,
-            average_weight: 0.0,
-            domain_embedding: false,
             training: RunConfig::new(Hyperparameters::base(), out.join("run"), device),
             out,
         }
@@ -99,19 +89,13 @@ impl PretrainConfig {
 
 /// Pretrains a model. Writes the weights and manifest of a base, or the single file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, from, average_weight, domain_embedding, training } = config;
+    let PretrainConfig { data, out, preset, path, from, training } = config;
     let RunConfig { hyperparameters, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
-    if !(0.0..=1.0).contains(average_weight) {
-        return Err(Error::option_invalid("the share of the initial weights must be between 0 and 1"));
-    }
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
     }
-    let mut features = Features::load(data)?;
-    if *domain_embedding {
-        add_domain_embedding(&mut features)?;
-    }
+    let features = Features::load(data)?;
     let model_config = preset.config(features.speakers.len());
     if !hyperparameters.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
@@ -119,7 +103,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     let start = from.as_ref().map(|base| -> Result<_> {
         let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
         let (weights, _) = deserialize(&files::read(&base.join(WEIGHTS))?).map_err(Error::base_corrupt)?;
-        Ok(WarmStart { config, speakers, weights, average_weight: *average_weight })
+        Ok(WarmStart { config, speakers, weights })
     });
     let start = start.transpose()?;
     let trained = match path {
@@ -173,7 +157,7 @@ fn write_base(
     held_out_loss: f32,
     report: &dyn Report,
 ) -> Result<Trained> {
-    let PretrainConfig { out, average_weight, domain_embedding, training, .. } = config;
+    let PretrainConfig { out, training, .. } = config;
     let RunConfig { hyperparameters, ranks, .. } = training;
     let read = |name: &str| files::read(&out.join(name));
     let named = |name: &str| {
@@ -195,12 +179,9 @@ fn write_base(
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: Vec::new(), // `ownvoice measure` names them.
         speakers: features.speakers.clone(),
-        people: people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": hyperparameters,
-            "start_share": average_weight,
-            "mark_people": domain_embedding,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),

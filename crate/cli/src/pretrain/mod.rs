@@ -3,7 +3,6 @@
 //! Each step is a configuration and a function. [`recipe()`] runs all of them. They report to a [`Report`](ownvoice::report::Report) and print nothing.
 
 pub(crate) mod base;
-pub(crate) mod domain_embedding;
 mod pretrained;
 pub(crate) mod recipe;
 pub mod training;

@@ -8,7 +8,7 @@ use std::{
 use burn::prelude::Device;
 use serde_json::{Value, json};
 
-use super::base::{ALIGNER, PretrainConfig, WEIGHTS, pretrain};
+use super::base::{ALIGNER, PretrainConfig, pretrain};
 use crate::{
     align::{
         from_files::{AlignerConfig, train_aligner},
@@ -17,7 +17,6 @@ use crate::{
     corpus::{
         self, MakeOptions,
         make_people::make_people,
-        people::PEOPLE,
         prepare::{PrepareConfig, prepare},
         teacher::{TeacherOptions, make_teacher},
     },
@@ -30,7 +29,7 @@ use ownvoice::{
     Error, Result, files,
     report::{Progress, Report},
     text::Phonemizer,
-    voice::folder::{MANIFEST, SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
+    voice::folder::{SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
 };
 
 /// The configuration of a recipe.
@@ -58,12 +57,9 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     files::check_folder(&config.out)?;
     let steps = Steps::new(config, report);
     steps.make_corpora()?;
-    let features = steps.features("2/9 features", "features", None)?;
-    let aligner = steps.aligner(features)?;
-    let aligned =
-        steps.features("4/9 features of voices without phone times as well", "aligned", Some(&aligner))?;
-    write_part(&config.out.join(ALIGNER), &files::read(&aligner)?)?;
-    steps.base(&aligned)?;
+    let features = steps.features()?;
+    steps.aligner(&features)?;
+    steps.base(features)?;
     steps.vocoder()?;
     steps.speaker_encoder()?;
     let RecipeConfig { out, hours, steps: base_steps, seed, .. } = config;
@@ -79,16 +75,17 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
 struct Steps<'a> {
     config: &'a RecipeConfig,
     report: &'a dyn Report,
-    /// The corpora that are trained on: of the teacher, and of people.
-    corpora: [PathBuf; 2],
-    /// The corpus of speech engines, which are only measured on.
+    /// The corpus of the teacher, which is trained on.
+    teacher: PathBuf,
+    /// The corpora of people and of speech engines, which are only measured on.
+    people: PathBuf,
     engines: PathBuf,
 }
 
 impl<'a> Steps<'a> {
     fn new(config: &'a RecipeConfig, report: &'a dyn Report) -> Self {
         let [teacher, people, engines] = ["teacher", "people", "engines"].map(|name| config.work.join(name));
-        Self { config, report, corpora: [teacher, people], engines }
+        Self { config, report, teacher, people, engines }
     }
 
     /// The configuration of a run whose checkpoints are in a folder of the work folder.
@@ -99,54 +96,46 @@ impl<'a> Steps<'a> {
     }
 
     fn make_corpora(&self) -> Result<()> {
-        let RecipeConfig { teacher: voices, hours, seed, .. } = self.config;
-        let ([teacher, people], engines, report) = (&self.corpora, &self.engines, self.report);
-        let (hours, seed) = (*hours, *seed);
+        let &RecipeConfig { teacher: ref voices, hours, seed, .. } = self.config;
+        let Self { teacher, people, engines, report, .. } = self;
         if !people.join("people.json").exists() {
-            report.note("1/9 corpus of people, from installed packages");
+            report.note("1/8 corpus of people, from installed packages");
             make_people(people, &|person| report.note(&person.name))?;
         }
         if !engines.join("corpus.json").exists() {
-            report.note("1/9 corpus of the speech engines that are measured on");
+            report.note("1/8 corpus of the speech engines that are measured on");
             let options =
                 MakeOptions { seed, speakers: Vec::new(), foreign: Vec::new(), ..MakeOptions::default() };
-            make_corpus(engines, &options, report)?;
+            make_corpus(engines, &options, *report)?;
         }
         if !teacher.join("corpus.json").exists() {
-            report.note(&format!("1/9 corpus of the teacher: {hours} h"));
+            report.note(&format!("1/8 corpus of the teacher: {hours} h"));
             let options = TeacherOptions { voices: voices.clone(), hours, seed };
-            make_teacher(teacher, &options, &Phonemizer::embedded(), report)?;
+            make_teacher(teacher, &options, &Phonemizer::embedded(), *report)?;
         }
         Ok(())
     }
 
-    /// Prepares features. With an aligner, they include recordings without phone times, and people without a reliable text by their recognised phones.
-    fn features(&self, note: &str, folder: &str, aligner: Option<&Path>) -> Result<PathBuf> {
-        let out = self.config.work.join(folder);
+    /// Prepares the features of the teacher's corpus, which has phone times.
+    fn features(&self) -> Result<PathBuf> {
+        let out = self.config.work.join("features");
         if !out.join("features.json").exists() {
-            self.report.note(note);
-            let without_text = PEOPLE
-                .iter()
-                .filter(|person| aligner.is_some() && !person.is_held_out() && person.is_without_text());
-            let config = PrepareConfig {
-                corpora: self.corpora.to_vec(),
-                out: out.clone(),
-                aligner: aligner.map(Path::to_owned),
-                pseudo_phones: without_text.map(|person| person.name.to_string()).collect(),
-            };
+            self.report.note("2/8 features");
+            let config =
+                PrepareConfig { corpora: vec![self.teacher.clone()], out: out.clone(), aligner: None };
             prepare(&config, self.report)?;
         }
         Ok(out)
     }
 
-    fn aligner(&self, features: PathBuf) -> Result<PathBuf> {
-        let RecipeConfig { work, seed, device, .. } = self.config;
+    fn aligner(&self, features: &Path) -> Result<()> {
+        let RecipeConfig { out, work, seed, device, .. } = self.config;
         let aligner = work.join(ALIGNER);
         if !aligner.exists() {
-            self.report.note("3/9 aligner");
+            self.report.note("3/8 aligner");
             let partial = aligner.with_extension("partial");
             let config = AlignerConfig {
-                data: features,
+                data: features.to_owned(),
                 out: partial.clone(),
                 recogniser: RecogniserConfig { seed: *seed, ..RecogniserConfig::default() },
                 device: device.clone(),
@@ -154,31 +143,16 @@ impl<'a> Steps<'a> {
             train_aligner(&config, self.report)?;
             fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
         }
-        Ok(aligner)
+        write_part(&out.join(ALIGNER), &files::read(&aligner)?)
     }
 
-    /// Trains the base on all speakers, then for some more steps with a domain embedding of people.
-    fn base(&self, features: &Path) -> Result<()> {
-        let RecipeConfig { out, work, steps, device, .. } = self.config;
-        self.report.note(&format!("5/9 base voice: {steps} steps"));
-        let config = |hyperparameters, folder: &str| PretrainConfig {
-            training: self.run(hyperparameters, folder),
-            ..PretrainConfig::new(features.to_owned(), out.clone(), device)
-        };
-        pretrain(&config(Hyperparameters { steps: *steps, ..Hyperparameters::base() }, "run"), self.report)?;
-        let on_people = Hyperparameters::on_people();
-        self.report
-            .note(&format!("5/9 base voice, with a domain embedding of people: {} steps", on_people.steps));
-        let start = work.join("start");
-        files::check_folder(&start)?;
-        for name in [WEIGHTS, MANIFEST] {
-            fs::copy(out.join(name), start.join(name)).map_err(Error::io(&start))?;
-        }
+    /// Trains the base on the teacher's speakers.
+    fn base(&self, features: PathBuf) -> Result<()> {
+        let RecipeConfig { out, steps, device, .. } = self.config;
+        self.report.note(&format!("4/8 base voice: {steps} steps"));
         let config = PretrainConfig {
-            from: Some(start),
-            average_weight: 0.5,
-            domain_embedding: true,
-            ..config(on_people, "run-people")
+            training: self.run(Hyperparameters { steps: *steps, ..Hyperparameters::base() }, "run"),
+            ..PretrainConfig::new(features, out.clone(), device)
         };
         pretrain(&config, self.report)?;
         Ok(())
@@ -190,9 +164,9 @@ impl<'a> Steps<'a> {
         let (on_recordings, on_base) = (Hyperparameters::vocoder(), Hyperparameters::vocoder_end());
         let first = work.join("vocoder-heard.safetensors");
         if !first.exists() {
-            self.report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
+            self.report.note(&format!("5/8 vocoder, on recordings: {} steps", on_recordings.steps));
             let config = TrainVocoderConfig {
-                corpus: self.corpora[0].clone(),
+                corpus: self.teacher.clone(),
                 out: first.clone(),
                 base: None,
                 from: None,
@@ -201,9 +175,9 @@ impl<'a> Steps<'a> {
             };
             train_vocoder(&config, self.report)?;
         }
-        self.report.note(&format!("7/9 vocoder, on the base's spectrograms: {} steps", on_base.steps));
+        self.report.note(&format!("6/8 vocoder, on the base's spectrograms: {} steps", on_base.steps));
         let config = TrainVocoderConfig {
-            corpus: self.corpora[0].clone(),
+            corpus: self.teacher.clone(),
             out: out.join(VOCODER),
             base: Some(out.clone()),
             from: Some(first),
@@ -217,9 +191,9 @@ impl<'a> Steps<'a> {
     fn speaker_encoder(&self) -> Result<()> {
         let RecipeConfig { out, work, seed, device, .. } = self.config;
         let hyperparameters = Hyperparameters { seed: *seed, ..Hyperparameters::speaker_encoder() };
-        self.report.note(&format!("8/9 speaker encoder: {} steps", hyperparameters.steps));
+        self.report.note(&format!("7/8 speaker encoder: {} steps", hyperparameters.steps));
         let config = SpeakerEncoderConfig {
-            corpora: self.corpora.to_vec(),
+            corpora: vec![self.teacher.clone()],
             out: out.join(SPEAKER_ENCODER),
             run: work.join("speaker-encoder"),
             device: device.clone(),
@@ -232,10 +206,10 @@ impl<'a> Steps<'a> {
 
     fn measurement(&self) -> Result<Value> {
         let RecipeConfig { out, work, evaluators, seed, device, .. } = self.config;
-        self.report.note("9/9 clones of the held-out speakers");
+        self.report.note("8/8 clones of the held-out speakers");
         let config = MeasureConfig {
             base: out.clone(),
-            corpora: self.corpora.iter().chain([&self.engines]).cloned().collect(),
+            corpora: [&self.teacher, &self.people, &self.engines].map(PathBuf::clone).to_vec(),
             speakers: Vec::new(),
             sentences: SENTENCES,
             wavs: Some(work.join("wavs")),

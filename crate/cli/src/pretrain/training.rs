@@ -1,6 +1,6 @@
 //! Trains a Tacotron of either alignment path on features.
 
-use super::{domain_embedding, pretrained::Pretrained, warm_start::WarmStart};
+use super::{pretrained::Pretrained, warm_start::WarmStart};
 use crate::learn::{
     hyperparameters::{Hyperparameters, RunConfig},
     run::{Run, split},
@@ -27,14 +27,9 @@ impl Hyperparameters {
             compute: ComputePlan::default(),
         }
     }
-
-    /// The hyperparameters of the last part of its training, with people among the speakers.
-    pub fn on_people() -> Self {
-        Self { steps: 1100, batch: 32, rate_start: 6e-4, rate_end: 3e-5, ..Self::base() }
-    }
 }
 
-/// Trains to the last step. Returns the model and its held-out loss. A domain embedding of the features is added to the rows of its speakers at the end.
+/// Trains to the last step. Returns the model and its held-out loss.
 ///
 /// * `start`: the base whose weights are the initial ones
 pub fn pretrain<M: Pretrained>(
@@ -49,20 +44,16 @@ pub fn pretrain<M: Pretrained>(
         (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(hyperparameters.seed);
-    let config = &TacotronConfig { speakers: features.speaker_rows(), ..config.clone() };
     let mut blank = M::blank(config, ranks, device).computing(&Scope::new(hyperparameters.compute.clone()));
     if config.pitch && !features.have_pitch() {
         return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
-    let mut average = None;
     if let Some(start) = start {
-        let weight = start.average_weight;
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
-        average = (weight > 0.0).then(|| (shared.clone(), weight));
         blank = apply(blank, shared).map_err(Error::base_corrupt)?;
     }
-    let run = Run::open(blank, run_config)?.averaged_with(average);
+    let run = Run::open(blank, run_config)?;
     let source = UtteranceSource::new(
         features,
         (&train, &held_out),
@@ -72,12 +63,7 @@ pub fn pretrain<M: Pretrained>(
         hyperparameters.seed,
         ranks.shard(),
     )?;
-    let (mut model, held_out_loss) = run.finish(&source, report)?;
-    if !features.marked.is_empty() {
-        let table = model.speaker_table();
-        *table = domain_embedding::folded(features, table.clone());
-    }
-    Ok((model, held_out_loss))
+    run.finish(&source, report)
 }
 
 #[cfg(test)]
@@ -170,20 +156,6 @@ mod tests {
             )?;
             run.finish(&Failing { source, fails }, &()).map(|(_, loss)| loss)
         }
-
-        /// Trains from the case's weights, which have the share `average_weight` in the result. Returns the model and its held-out loss.
-        fn train_further(&self, features: &Features, steps: usize, average_weight: f32) -> (Tacotron, f32) {
-            let start = WarmStart {
-                config: self.config.clone(),
-                speakers: features.speakers.clone(),
-                weights: self.weights.clone(),
-                average_weight,
-            };
-            let folder = TempDir::new().unwrap();
-            let hyperparameters = Hyperparameters { steps, ..self.hyperparameters.clone() };
-            let run_config = RunConfig::new(hyperparameters, folder.path().to_path_buf(), &Device::flex());
-            pretrain(features, &self.config, &run_config, Some(start), &()).unwrap()
-        }
     }
 
     /// A source of which one batch may fail.
@@ -243,56 +215,6 @@ mod tests {
         assert_eq!(error.code(), "corpus-invalid");
         assert_eq!(alone(1, "resumed", true, None).unwrap(), loss);
         assert_same(&curve(&directory("resumed")), &expected, 0.0);
-    }
-
-    #[test]
-    fn the_initial_weights_are_averaged_with_the_trained_ones() {
-        let case = Case::new();
-        let trained = |average_weight: f32| {
-            let (model, loss) = case.train_further(&case.features, 10, average_weight);
-            let bytes =
-                pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();
-            (deserialize(&bytes).unwrap().0, loss)
-        };
-        let ((end, loss), (average, average_loss)) = (trained(0.0), trained(0.25));
-        assert_ne!(loss, average_loss, "the loss is that of the average");
-        assert_eq!(end.len(), average.len());
-        for (name, (_, initial)) in &case.weights {
-            for ((from, to), mean) in initial.iter().zip(&end[name].1).zip(&average[name].1) {
-                assert!((0.25 * from + 0.75 * to - mean).abs() < 1e-6, "{name}: {from}, {to}, {mean}");
-            }
-        }
-        assert!(
-            case.weights.iter().any(|(name, (_, from))| *from != end[name].1),
-            "the training changes weights"
-        );
-    }
-
-    #[test]
-    fn the_domain_embedding_is_added_to_the_rows_of_people() {
-        let mut case = Case::new();
-        case.features.speakers = vec!["a".into(), "flite-b".into()];
-        // How far a speaker's row moves in Adam's first step, which moves the domain embedding as far as the row.
-        let moved = |features: &Features| {
-            let (model, _) = case.train_further(features, 1, 0.0);
-            assert_eq!(model.speakers.dims()[0], 2, "the domain embedding has no row in the result");
-            let rows = model.speakers.val().into_data().try_to_vec::<f32>().unwrap();
-            let initial = &case.weights["speakers"].1;
-            let moved: Vec<f32> = rows.iter().zip(initial).map(|(to, from)| (to - from).abs()).collect();
-            let (person, engine) = moved.split_at(moved.len() / 2);
-            [person, engine].map(|row| row.iter().sum::<f32>())
-        };
-        let mut features = case.features.clone();
-        let without = moved(&features);
-        domain_embedding::add_domain_embedding(&mut features).unwrap();
-        let with = moved(&features);
-        assert!((with[0] / without[0] - 2.0).abs() < 0.01, "{with:?}, {without:?}");
-        assert!((with[1] / without[1] - 1.0).abs() < 0.01, "{with:?}, {without:?}");
-        features.speakers[0] = "flite-a".into();
-        assert_eq!(
-            domain_embedding::add_domain_embedding(&mut features).unwrap_err().code(),
-            "option-invalid"
-        );
     }
 
     #[test]

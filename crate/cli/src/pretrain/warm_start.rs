@@ -8,13 +8,11 @@ pub struct WarmStart {
     pub config: TacotronConfig,
     pub speakers: Vec<String>,
     pub weights: HostWeights,
-    /// The share of these weights in the final ones, 0 to 1: they are averaged with the trained weights (Wortsman et al. 2022, "WiSE-FT").
-    pub average_weight: f32,
 }
 
 impl WarmStart {
-    /// Returns the weights in the shapes of a model with `config` and `speakers`. New speakers start at the mean of the others. Weights for new inputs and the
-    /// row of the domain embedding start at zero.
+    /// Returns the weights in the shapes of a model with `config` and `speakers`. New speakers start at the mean of the others. Weights for new inputs
+    /// start at zero.
     pub fn fit(mut self, config: &TacotronConfig, speakers: &[String]) -> HostWeights {
         if let Some((shape, table)) = self.weights.remove("speakers") {
             let width = shape[1];
@@ -27,9 +25,8 @@ impl WarmStart {
                     .position(|known| known == name)
                     .map_or(&mean[..], |row| &table[row * width..][..width])
             };
-            let mut rows: Vec<f32> = speakers.iter().flat_map(|name| row(name).to_vec()).collect();
-            rows.resize(config.speakers * width, 0.0);
-            self.weights.insert("speakers".into(), (vec![config.speakers, width], rows));
+            let rows: Vec<f32> = speakers.iter().flat_map(|name| row(name).to_vec()).collect();
+            self.weights.insert("speakers".into(), (vec![speakers.len(), width], rows));
         }
         let (from, to) = (self.config.context_width(), config.context_width());
         if from < to && self.config.reduction == config.reduction {
@@ -81,19 +78,14 @@ mod tests {
 
     #[test]
     fn speakers_are_found_by_name() {
-        let config = TacotronConfig::tiny(4);
+        let config = TacotronConfig::tiny(3);
         let table = (vec![2, 1], vec![1.0, 3.0]);
         let start = WarmStart {
             config: config.clone(),
             speakers: vec!["a".into(), "b".into()],
             weights: HostWeights::from([("speakers".into(), table)]),
-            average_weight: 0.0,
         };
         let fitted = start.fit(&config, &["b".into(), "new".into(), "a".into()]);
-        assert_eq!(
-            fitted["speakers"],
-            (vec![4, 1], vec![3.0, 2.0, 1.0, 0.0]),
-            "the last row is the domain embedding"
-        );
+        assert_eq!(fitted["speakers"], (vec![3, 1], vec![3.0, 2.0, 1.0]));
     }
 }

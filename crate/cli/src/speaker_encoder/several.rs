@@ -20,20 +20,18 @@ pub struct Groups {
     pub smaller: Vec<usize>,
 }
 
-/// Divides clips into two groups as different as possible. Returns `None` if fewer than two hold enough speech.
-pub fn groups(verifier: &SpeakerVerifier, clips: &[Clip]) -> Result<Option<Groups>> {
-    let mut embedded = Vec::with_capacity(clips.len());
-    for (index, clip) in clips.iter().enumerate() {
-        // Clips with a fault are reported later.
-        if check_clip(&clip.audio).is_ok_and(|report| report.speech_seconds >= MIN_SECONDS) {
-            embedded.push((index, verifier.embed(&clip.audio.samples, clip.audio.sample_rate_hz)?));
-        }
-    }
-    Ok(divide(&embedded))
+/// Returns the embedding of a clip, or `None` if it does not hold enough speech.
+pub fn embedding(verifier: &SpeakerVerifier, clip: &Clip) -> Result<Option<SpeakerEmbedding>> {
+    // Clips with a fault are reported later.
+    let enough = check_clip(&clip.audio).is_ok_and(|report| report.speech_seconds >= MIN_SECONDS);
+    enough.then(|| verifier.embed(&clip.audio.samples, clip.audio.sample_rate_hz)).transpose()
 }
 
-/// Divides embeddings by spherical k-means with two means, which begin at the least similar pair.
-fn divide(embedded: &[(usize, SpeakerEmbedding)]) -> Option<Groups> {
+/// Divides clips into two groups as different as possible, by spherical k-means with two means, which begin at the least similar pair. Returns `None` for fewer
+/// than two clips.
+///
+/// * `embedded`: the index and the embedding of each clip
+pub fn groups(embedded: &[(usize, SpeakerEmbedding)]) -> Option<Groups> {
     let pairs = (0..embedded.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
     let similarity = |&(one, other): &(usize, usize)| embedded[one].1.similarity(&embedded[other].1);
     let (one, other) = pairs.min_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
@@ -73,14 +71,14 @@ mod tests {
             SpeakerEmbedding::normalised([vec![angle.cos(), angle.sin()], vec![0.0; EMBEDDING - 2]].concat())
         };
         let found = |degrees: &[f32]| {
-            divide(&degrees.iter().map(|&degrees| at(degrees)).enumerate().collect::<Vec<_>>()).unwrap()
+            groups(&degrees.iter().map(|&degrees| at(degrees)).enumerate().collect::<Vec<_>>()).unwrap()
         };
         let two = found(&[0.0, 80.0, 5.0, 85.0, 10.0]);
         assert_eq!(two.smaller, [1, 3]);
         assert!((two.similarity - 77.5f32.to_radians().cos()).abs() < 1e-4, "{two:?}");
         assert!(found(&[0.0, 20.0, 10.0, 30.0]).similarity > MAX_SIMILARITY_OF_SPEAKERS);
         assert_eq!(found(&[0.0, 3.0, 90.0]).smaller, [2], "a single clip");
-        assert_eq!(divide(&[(0, at(0.0))]), None);
+        assert_eq!(groups(&[(0, at(0.0))]), None);
     }
 
     /// Prints the similarity of the groups within each speaker, and of every mix of two, of a folder with a folder of `wavs` for each speaker.
@@ -107,7 +105,7 @@ mod tests {
             .map(|folder| (folder.file_name().unwrap().to_string_lossy().into_owned(), embeddings(folder)))
             .collect();
         let found = |embeddings: Vec<SpeakerEmbedding>| {
-            divide(&embeddings.into_iter().enumerate().collect::<Vec<_>>()).unwrap()
+            groups(&embeddings.into_iter().enumerate().collect::<Vec<_>>()).unwrap()
         };
         for (one, (name, clips)) in all.iter().enumerate() {
             let within = found(clips.clone());

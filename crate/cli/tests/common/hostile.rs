@@ -287,11 +287,10 @@ fn base(random: &mut Choices) -> Outcome {
         let (mut manifest, weights) = tiny_files();
         let lexicon = small_lexicon().0;
         manifest.files.lexicon = FileEntry::new("en.lex", &lexicon);
-        manifest.people = vec![manifest.speakers[0].clone()];
         (serde_json::to_value(&manifest).unwrap(), weights, lexicon)
     });
     let (manifest, weights, lexicon) = GOOD.with(|good| *good);
-    let parts = ["model", "mel", "speakers", "mean_pitches_hz", "people", "files", "default_speaker"];
+    let parts = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"];
     let (json, weights) = damaged_base(manifest, weights, &parts, random);
     let files =
         BaseFiles { manifest_json: &json, weights: &weights, lexicon, aligner: ALIGNER, vocoder: None };

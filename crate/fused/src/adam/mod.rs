@@ -1,4 +1,5 @@
-//! AdamW (Loshchilov & Hutter 2019) with global-norm clipping, and loss scaling for mixed precision (Micikevicius et al. 2018).
+//! AdamW (Loshchilov & Hutter 2019), Adam (Kingma & Ba 2015) and gradient descent with momentum, with global-norm clipping, and loss scaling for mixed
+//! precision (Micikevicius et al. 2018).
 //!
 //! The optimizer state is kept by parameter path. The norm, the loss scale and the number of overflows stay on the device, so that an update needs no readback.
 //! `plain` is the reference of the fused operations.
@@ -21,14 +22,32 @@ use burn::{
 };
 pub use ops::SCALING;
 use ops::{AdamOps, PARTS, Settings};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The rule by which the parameters move.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// Weight decay multiplies the parameters.
+    #[default]
+    AdamW,
+    /// Weight decay is added to the gradients.
+    Adam,
+    /// Stochastic gradient descent, whose momentum is `beta_1`. Weight decay is added to the gradients.
+    Sgd,
+}
 
 /// The hyperparameters of [`Adam`].
 #[derive(Debug, Clone)]
 pub struct AdamConfig {
+    pub rule: Rule,
+    /// The decay of the first moment, below 1.
     pub beta_1: f32,
     pub beta_2: f32,
     pub epsilon: f32,
+    /// Whether epsilon is added after the bias correction of the second moment, as PyTorch does, and not before it, as section 2 of Kingma & Ba proposes.
+    pub epsilon_is_corrected: bool,
     pub weight_decay: f32,
     /// The largest norm of the gradients of all parameters together. Larger gradients are scaled down to it.
     pub clip_norm: f32,
@@ -51,12 +70,21 @@ impl AdamConfig {
     }
 }
 
+impl AdamConfig {
+    /// Returns the weight decay that is added to the gradients.
+    fn added_decay(&self) -> f32 {
+        if self.rule == Rule::AdamW { 0.0 } else { self.weight_decay }
+    }
+}
+
 impl Default for AdamConfig {
     fn default() -> Self {
         Self {
+            rule: Rule::AdamW,
             beta_1: 0.9,
             beta_2: 0.999,
             epsilon: 1e-6,
+            epsilon_is_corrected: false,
             weight_decay: 1e-6,
             clip_norm: 1.0,
             precision: Precision::F32,
@@ -112,6 +140,23 @@ impl Adam {
         }
     }
 
+    /// Returns the scalars of the next update.
+    fn settings(&self, rate: f64) -> Settings {
+        let AdamConfig { rule, beta_1, beta_2, epsilon, epsilon_is_corrected, weight_decay, .. } =
+            self.config;
+        if rule == Rule::Sgd {
+            // The first moment is the mean of the gradients, and momentum their sum. With these settings, the second moment stays 0 and the divisor 1.
+            let rate = (rate / (1.0 - f64::from(beta_1))) as f32;
+            return Settings { rate, kept: 1.0, beta_1, beta_2: 1.0, epsilon: 1.0 };
+        }
+        let updates = self.updates as i32;
+        let second = (1.0 - f64::from(beta_2).powi(updates)).sqrt();
+        let correction = second / (1.0 - f64::from(beta_1).powi(updates));
+        let decay = if rule == Rule::AdamW { rate * f64::from(weight_decay) } else { 0.0 };
+        let epsilon = if epsilon_is_corrected { (f64::from(epsilon) * second) as f32 } else { epsilon };
+        Settings { rate: (rate * correction) as f32, kept: (1.0 - decay) as f32, beta_1, beta_2, epsilon }
+    }
+
     /// Returns the number of updates skipped because of non-finite gradients, `[1]`, on the device.
     pub fn overflows(&mut self, device: &Device) -> Tensor<1> {
         self.scaling(device).slice([SCALING - 1..SCALING])
@@ -162,17 +207,19 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = param.val().grad(self.gradients) else { return param };
         let path = self.path.join(".");
-        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, .. } = self.adam.config;
         let moments = self.adam.moments.remove(&path).unwrap_or_else(|| {
             let zeros = Tensor::zeros([gradient.shape().num_elements()], &gradient.device());
             Moments { first: zeros.clone(), second: zeros }
         });
         let rate = (self.rate)(&path);
-        let updates = self.adam.updates as i32;
-        let correction =
-            (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
-        let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
-        let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon };
+        let settings = self.adam.settings(rate);
+        let gradient = match self.adam.config.added_decay() {
+            0.0 => gradient,
+            // The update multiplies by the factor.
+            decay => {
+                gradient + param.val().inner() * self.factor.clone().recip().mul_scalar(decay).reshape([1; D])
+            }
+        };
         param.map(|value| {
             if self.adam.config.plain {
                 let (value, moments) =
@@ -215,6 +262,46 @@ mod tests {
         let layer = adam.step(layer, &gradients, |path| if path == "weight" { 0.01 } else { 0.0 });
         let weights = layer.weight.val().into_data().try_to_vec::<f32>().unwrap();
         assert!((weights[0] - 0.99).abs() < 1e-5 && (weights[1] - 1.01).abs() < 1e-5, "{weights:?}");
+    }
+
+    /// The values are computed by hand from PyTorch's definitions: decay is added to the gradient, and momentum sums gradients.
+    #[test]
+    fn descent_sums_gradients_and_adds_decay_to_them() {
+        let device = Device::flex().autodiff();
+        for plain in [false, true] {
+            let mut layer: Linear = LinearConfig::new(1, 1).with_bias(false).init(&device);
+            layer.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
+            let config = AdamConfig {
+                rule: Rule::Sgd,
+                beta_1: 0.5,
+                weight_decay: 0.1,
+                clip_norm: 1e9,
+                plain,
+                ..AdamConfig::default()
+            };
+            let mut descent = Adam::new(config);
+            for expected in [2.0 - 0.1 * 3.2, 1.68 - 0.1 * (0.5 * 3.2 + 3.168)] {
+                let gradients = layer.forward(Tensor::<2>::from_floats([[3.0]], &device)).sum().backward();
+                layer = descent.step(layer, &gradients, |_| 0.1);
+                assert!((weights(&layer)[0] - expected).abs() < 1e-5, "{:?}, {expected}", weights(&layer));
+            }
+        }
+    }
+
+    /// With a decay of 1, Adam's first step has the sign of the gradient plus the weight; AdamW's that of the gradient, after the decay.
+    #[test]
+    fn adam_and_adamw_differ_in_where_weight_decay_acts() {
+        let device = Device::flex().autodiff();
+        let first = |rule| {
+            let mut layer: Linear = LinearConfig::new(1, 1).with_bias(false).init(&device);
+            layer.weight = Param::from_tensor(Tensor::from_floats([[4.0]], &device));
+            let gradients = layer.forward(Tensor::<2>::from_floats([[-0.5]], &device)).sum().backward();
+            let mut adam =
+                Adam::new(AdamConfig { rule, weight_decay: 1.0, epsilon: 1e-8, ..AdamConfig::default() });
+            weights(&adam.step(layer, &gradients, |_| 0.1))[0]
+        };
+        assert!((first(Rule::Adam) - (4.0 - 0.1)).abs() < 1e-5, "{}", first(Rule::Adam));
+        assert!((first(Rule::AdamW) - (0.9 * 4.0 + 0.1)).abs() < 1e-5, "{}", first(Rule::AdamW));
     }
 
     #[test]

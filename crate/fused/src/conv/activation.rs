@@ -8,5 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Activation {
     None,
     Relu,
+    /// The values clamped to 0 to 6 (Howard et al. 2017).
+    Relu6,
     Tanh,
 }

@@ -83,6 +83,7 @@ fn activated(value: f32, #[comptime] activation: Activation) -> f32 {
     match comptime!(activation) {
         Activation::None => value,
         Activation::Relu => max(value, 0.0f32),
+        Activation::Relu6 => min(max(value, 0.0f32), 6.0f32),
         Activation::Tanh => tanh(value),
     }
 }
@@ -93,6 +94,7 @@ fn slope(output: f32, #[comptime] activation: Activation) -> f32 {
     match comptime!(activation) {
         Activation::None => 1.0f32.runtime(),
         Activation::Relu => select(output > 0.0f32, 1.0f32, 0.0f32),
+        Activation::Relu6 => select(output > 0.0f32 && output < 6.0f32, 1.0f32, 0.0f32),
         Activation::Tanh => 1.0f32 - output * output,
     }
 }

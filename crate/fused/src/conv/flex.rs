@@ -104,6 +104,7 @@ fn activate_all(activation: Activation, values: &mut [f32]) {
     match activation {
         Activation::None => {}
         Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
+        Activation::Relu6 => values.iter_mut().for_each(|value| *value = value.max(0.0).min(6.0)),
         Activation::Tanh => values.iter_mut().for_each(|value| *value = tanh(*value)),
     }
 }
@@ -114,6 +115,7 @@ fn slope(activation: Activation, output: f32) -> f32 {
     match activation {
         Activation::None => 1.0,
         Activation::Relu => f32::from(u8::from(output > 0.0)),
+        Activation::Relu6 => f32::from(u8::from(output > 0.0 && output < 6.0)),
         Activation::Tanh => 1.0 - output * output,
     }
 }

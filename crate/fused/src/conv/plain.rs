@@ -45,6 +45,7 @@ pub fn activate_with_tensors<const D: usize>(input: Tensor<D>, activation: Activ
     match activation {
         Activation::None => input,
         Activation::Relu => relu(input),
+        Activation::Relu6 => relu(input).clamp_max(6.0),
         Activation::Tanh => tanh(input),
     }
 }

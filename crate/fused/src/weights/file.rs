@@ -97,6 +97,18 @@ async fn serialize_by(
 ///
 /// Every value becomes an f32, so the memory taken is at most four times the file plus the parsed header.
 pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
+    read_tensors(bytes, |_| false)
+}
+
+/// Reads a safetensors file as [`deserialize`] does, and leaves out tensors of integers, such as PyTorch's counters of batches.
+pub fn deserialize_floats(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
+    read_tensors(bytes, |kind| {
+        matches!(kind, Dtype::I64 | Dtype::I32 | Dtype::U64 | Dtype::U32 | Dtype::U8 | Dtype::BOOL)
+    })
+}
+
+/// * `left_out`: whether tensors of a type are left out; other types that are not read are an error
+fn read_tensors(bytes: &[u8], left_out: impl Fn(Dtype) -> bool) -> Result<(HostWeights, Metadata), String> {
     let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length));
     if length.is_some_and(|length| length > MAX_HEADER as u64) {
         return Err(format!("the header is longer than {MAX_HEADER} bytes"));
@@ -121,6 +133,7 @@ pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
                 .collect(),
             Dtype::F32 => floats(view.data()),
             Dtype::I8 => scaled(name, &view, file.tensor(&format!("{name}{SCALES}")).ok())?,
+            other if left_out(other) => continue,
             other => return Err(format!("{name} has type {other:?}")),
         };
         if values.iter().any(|value| !value.is_finite()) {
@@ -227,6 +240,14 @@ mod tests {
             (name, TensorView::new(dtype, shape.to_vec(), bytes).unwrap())
         });
         safetensors::serialize(views, None).unwrap()
+    }
+
+    #[test]
+    fn counters_are_left_out_where_they_are_expected() {
+        let one = 1f32.to_le_bytes();
+        let file = stored(&[("w", Dtype::F32, &[1], &one), ("counter", Dtype::I64, &[], &[0; 8])]);
+        assert!(deserialize(&file).unwrap_err().contains("counter has type"));
+        assert_eq!(deserialize_floats(&file).unwrap().0.into_keys().collect::<Vec<_>>(), ["w"]);
     }
 
     #[test]

@@ -10,9 +10,9 @@ use burn::{
 use std::collections::{BTreeMap, HashMap};
 
 use crate::Result;
-pub use file::{Metadata, Storage, deserialize, serialize};
+pub use file::{Metadata, Storage, deserialize, deserialize_floats, serialize};
 pub(crate) use parameters::track_path;
-pub use parameters::{Parameter, flatten, map, visit};
+pub use parameters::{Parameter, flatten, freeze, map, visit};
 
 /// The flattened values of a parameter, on their device.
 #[derive(Debug, Clone)]

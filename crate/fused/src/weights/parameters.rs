@@ -116,6 +116,22 @@ pub fn map<M: Module>(module: M, change: impl FnMut(&str, Tensor<1>) -> Option<T
     module.map(&mut Mapper { path: Vec::new(), change })
 }
 
+/// Freezes the parameters whose path `frozen` accepts: they have no gradient and no update.
+pub fn freeze<M: Module>(module: M, frozen: impl Fn(&str) -> bool) -> M {
+    struct Freezer<F> {
+        path: Vec<String>,
+        frozen: F,
+    }
+    impl<F: Fn(&str) -> bool> ModuleMapper for Freezer<F> {
+        track_path!();
+
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            if (self.frozen)(&self.path.join(".")) { param.set_require_grad(false) } else { param }
+        }
+    }
+    module.map(&mut Freezer { path: Vec::new(), frozen })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +163,14 @@ mod tests {
             found,
             [("weight".into(), vec![4.0, 4.0, 4.0, 10.0, 10.0, 10.0]), ("bias".into(), vec![1.0; 3])]
         );
+    }
+
+    #[test]
+    fn frozen_parameters_have_no_gradient() {
+        let device = Device::flex().autodiff();
+        let layer = freeze(LinearConfig::new(2, 3).init(&device), |path| path == "weight");
+        let gradients = layer.forward(Tensor::<2>::from_floats([[2.0, 5.0]], &device)).sum().backward();
+        visit(&layer, |path, parameter| assert_eq!(parameter.gradient(&gradients).is_some(), path == "bias"));
     }
 
     #[test]

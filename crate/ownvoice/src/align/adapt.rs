@@ -2,12 +2,15 @@
 //!
 //! The adapted recogniser finds the boundaries of phones in another language, with another accent or by another microphone than those of its corpus.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use burn::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
     ForcedAligner,
+    lattice::Lattice,
     recogniser::{CLASSES, DROPOUT, WIDTH, normalise},
 };
 use crate::{Error, Result, audio::mel::Mel, text::symbols::Symbol};
@@ -53,11 +56,11 @@ struct Example {
     targets: Vec<f32>,
 }
 
-impl Example {
-    /// Returns the number of frames.
-    fn len(&self) -> usize {
-        self.targets.len() / CLASSES
-    }
+/// A window of a recording.
+struct Window {
+    recording: usize,
+    first: usize,
+    frames: usize,
 }
 
 /// Adapts an aligner to the speaker of the recordings. Recordings that are too short for their symbols are left out.
@@ -73,23 +76,29 @@ pub async fn adapt(
     let mut adapted = aligner.clone();
     let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() });
     let mut rng = ChaCha8Rng::seed_from_u64(config.seed);
+    let recordings: Vec<_> = recordings.iter().filter(|recording| recording.fits()).collect();
+    let total: usize = recordings.iter().map(|recording| recording.mel.frames()).sum();
+    if total == 0 {
+        return Ok(adapted);
+    }
+    let batch = config.batch.min(total.div_ceil(config.window));
     for round in 0..config.rounds {
-        let mut examples = Vec::with_capacity(recordings.len());
-        for recording in recordings {
-            examples.extend(expect(&adapted, recording).await?);
-        }
-        if examples.is_empty() {
-            return Ok(adapted);
-        }
-        let batch =
-            config.batch.min(examples.iter().map(Example::len).sum::<usize>().div_ceil(config.window));
+        // The expectation of a recording is computed when a window of it is drawn: a round draws from few of many recordings.
+        let mut examples: BTreeMap<usize, Example> = BTreeMap::new();
         let mut model = adapted.model.train();
         let mut losses = Vec::with_capacity(config.steps);
         for _ in 0..config.steps {
-            let (frames, targets) = draw(&examples, adapted.mels, batch, config.window, &mut rng, device);
+            let windows: Vec<Window> =
+                (0..batch).map(|_| draw(&recordings, rng.random_range(0..total), config.window)).collect();
+            for window in &windows {
+                if let Entry::Vacant(place) = examples.entry(window.recording) {
+                    place.insert(expect(&adapted, recordings[window.recording]).await?);
+                }
+            }
+            let (frames, targets) = gather(&windows, &examples, adapted.mels, config.window, device);
             let posteriors = model
                 .classify(model.hidden(frames, Mode::Train) * mask(batch, config.window, &mut rng, device));
-            let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
+            let loss = (posteriors * targets.clone()).sum().neg() / targets.sum().clamp_min(1.0);
             losses.push(loss.clone().inner());
             model = adam.step(model, &loss.backward(), |_| config.rate);
         }
@@ -106,50 +115,60 @@ pub async fn adapt(
     Ok(adapted)
 }
 
-/// Computes the targets of a recording. Returns `None` if it is too short for its symbols.
-async fn expect(aligner: &ForcedAligner, recording: &AdaptationClip<'_>) -> Result<Option<Example>> {
-    let &AdaptationClip { mel, symbols, word_ends } = recording;
-    let occupancies = aligner.occupancies(mel, symbols, word_ends).await?;
-    Ok(occupancies.map(|occupancies| {
-        let mut frames = mel.data.clone();
-        normalise(&mut frames, mel.mels);
-        Example { frames, targets: occupancies.into_flattened() }
-    }))
+impl AdaptationClip<'_> {
+    /// Whether the recording is long enough for its symbols.
+    fn fits(&self) -> bool {
+        Lattice::fitting(self.symbols, self.word_ends, self.mel.frames()).is_some()
+    }
 }
 
-/// Samples windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording that is shorter than the window is padded by frames without targets.
-fn draw(
-    examples: &[Example],
+/// Computes the targets of a recording. A recording that its symbols cannot explain has none.
+async fn expect(aligner: &ForcedAligner, recording: &AdaptationClip<'_>) -> Result<Example> {
+    let &AdaptationClip { mel, symbols, word_ends } = recording;
+    let occupancies = aligner.occupancies(mel, symbols, word_ends).await?;
+    let targets = occupancies
+        .map_or_else(|| vec![0.0; mel.frames() * CLASSES], |occupancies| occupancies.into_flattened());
+    let mut frames = mel.data.clone();
+    normalise(&mut frames, mel.mels);
+    Ok(Example { frames, targets })
+}
+
+/// Returns the window around a frame of all recordings. Recordings are sampled in proportion to their length, so that every frame has the same weight.
+fn draw(recordings: &[&AdaptationClip], mut place: usize, window: usize) -> Window {
+    let lengths = recordings.iter().map(|recording| recording.mel.frames());
+    for (recording, length) in lengths.enumerate() {
+        if place < length {
+            let frames = window.min(length);
+            return Window {
+                recording,
+                first: place.saturating_sub(window / 2).min(length - frames),
+                frames,
+            };
+        }
+        place -= length;
+    }
+    unreachable!("the place lies in a recording")
+}
+
+/// Gathers windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording that is shorter than the window is padded by frames without targets.
+fn gather(
+    windows: &[Window],
+    examples: &BTreeMap<usize, Example>,
     mels: usize,
-    batch: usize,
-    window: usize,
-    rng: &mut ChaCha8Rng,
+    length: usize,
     device: &Device,
 ) -> (Tensor<3>, Tensor<3>) {
-    let (mut frames, mut targets) = (vec![0.0; batch * window * mels], vec![0.0; batch * window * CLASSES]);
-    // Recordings are sampled in proportion to their length, so that every frame has the same weight.
-    let total: usize = examples.iter().map(Example::len).sum();
-    for row in 0..batch {
-        let mut place = rng.random_range(0..total);
-        let example = examples.iter().find(|example| {
-            let inside = place < example.len();
-            if !inside {
-                place -= example.len();
-            }
-            inside
-        });
-        let example = example.expect("the place lies in a recording");
-        let count = window.min(example.len());
-        let first = place.saturating_sub(window / 2).min(example.len() - count);
-        frames[row * window * mels..][..count * mels]
-            .copy_from_slice(&example.frames[first * mels..][..count * mels]);
-        targets[row * window * CLASSES..][..count * CLASSES]
-            .copy_from_slice(&example.targets[first * CLASSES..][..count * CLASSES]);
-    }
-    let tensor = |values: Vec<f32>, width: usize| {
-        Tensor::from_data(TensorData::new(values, [batch, window, width]), device)
+    let tensor = |width: usize, of: fn(&Example) -> &[f32]| {
+        let mut values = vec![0.0; windows.len() * length * width];
+        for (&Window { recording, first, frames }, row) in
+            windows.iter().zip(values.chunks_exact_mut(length * width))
+        {
+            row[..frames * width]
+                .copy_from_slice(&of(&examples[&recording])[first * width..][..frames * width]);
+        }
+        Tensor::from_data(TensorData::new(values, [windows.len(), length, width]), device)
     };
-    (tensor(frames, mels), tensor(targets, CLASSES))
+    (tensor(mels, |example| &example.frames), tensor(CLASSES, |example| &example.targets))
 }
 
 /// Samples a dropout mask, `[B, T, WIDTH]`, from a generator of its own: the device's is shared by the whole process, and the same clips have to give the same

@@ -2,6 +2,7 @@
 
 pub mod adapt;
 mod lattice;
+mod mismatch;
 mod phoneme_errors;
 mod reading;
 pub mod recogniser;
@@ -18,6 +19,7 @@ use burn_fused::{
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 use lattice::{Lattice, PHONE_FRAMES};
+pub use mismatch::MISMATCH_SCORE;
 pub use phoneme_errors::{Edits, PhonemeErrors, edits, said};
 use recogniser::{CLASSES, PAUSE, Recogniser, class, likeliest_symbol, normalise};
 
@@ -54,9 +56,6 @@ impl Alignment {
     }
 }
 
-/// The mean log posterior below which another text was spoken. On two held-out voices, their own texts score -2.0 or more, and -2.5 in a noisy room with
-/// echoes; texts of other sentences of the same length score -3.5 to -4.0 at the median, and nine in ten score below this threshold.
-pub const MISMATCH_SCORE: f32 = -2.8;
 /// The least log posterior of a frame: one badly recognised phone must not displace its neighbours.
 const MIN_LOG_POSTERIOR: f32 = -8.0;
 /// The cost of a change of phone in free decoding, without a text, in nats.
@@ -87,13 +86,12 @@ impl ForcedAligner {
     /// Aligns `symbols` with a recording. `word_ends` marks the last symbol of each word, see [`crate::text::to_symbols`].
     ///
     /// # Errors
-    /// Fails with `clip-mismatch` if the score is below [`MISMATCH_SCORE`], or if the recording is too short for the symbols.
+    /// Fails with `clip-mismatch` if the recording has other words than the symbols, more or fewer, or if it is too short for them.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
-        let alignment = self.align_unchecked(mel, symbols, word_ends).await?;
-        match alignment.score < MISMATCH_SCORE {
-            true => Err(Error::clip_mismatch("another text is spoken in the recording")),
-            false => Ok(alignment),
-        }
+        let posteriors = self.posteriors(mel).await?;
+        let alignment = best_alignment(&posteriors, symbols, word_ends)?;
+        mismatch::check(&alignment, &posteriors, &best_path(&posteriors))?;
+        Ok(alignment)
     }
 
     /// Aligns as [`Self::align`] does, but accepts every score.
@@ -103,16 +101,7 @@ impl ForcedAligner {
         symbols: &[Symbol],
         word_ends: &[bool],
     ) -> Result<Alignment> {
-        let posteriors = self.posteriors(mel).await?;
-        Lattice::fitting(symbols, word_ends, posteriors.len())
-            .and_then(|lattice| lattice.best_path(&posteriors))
-            .ok_or_else(|| {
-                Error::clip_mismatch(format!(
-                    "{} frames are too few for {} symbols",
-                    mel.frames(),
-                    symbols.len()
-                ))
-            })
+        best_alignment(&self.posteriors(mel).await?, symbols, word_ends)
     }
 
     /// Counts phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
@@ -124,13 +113,6 @@ impl ForcedAligner {
     /// Recognises the classes of the phones, without pauses.
     pub async fn transcribe(&self, mel: &Mel) -> Result<Vec<usize>> {
         Ok(decode(&self.posteriors(mel).await?))
-    }
-
-    /// Recognises the symbols of a recording without a text, and the frames of each: phones, with the stress that is most frequent for each, and pauses.
-    pub async fn pseudo_phones(&self, mel: &Mel) -> Result<(Vec<Symbol>, Vec<u32>)> {
-        let classes = best_path(&self.posteriors(mel).await?);
-        let runs = classes.chunk_by(|one, next| one == next);
-        Ok(runs.map(|run| (likeliest_symbol(run[0]), run.len() as u32)).unzip())
     }
 
     /// Computes the posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, regardless of the symbol's position in the text.
@@ -179,6 +161,19 @@ impl ForcedAligner {
             .map(|frame| std::array::from_fn(|class| frame[class].max(MIN_LOG_POSTERIOR)))
             .collect())
     }
+}
+
+/// Returns the best path through the symbols. Fails with `clip-mismatch` if there are fewer frames than symbols.
+fn best_alignment(
+    posteriors: &[[f32; CLASSES]],
+    symbols: &[Symbol],
+    word_ends: &[bool],
+) -> Result<Alignment> {
+    let frames = posteriors.len();
+    let lattice = Lattice::fitting(symbols, word_ends, frames);
+    lattice.and_then(|lattice| lattice.best_path(posteriors)).ok_or_else(|| {
+        Error::clip_mismatch(format!("{frames} frames are too few for {} symbols", symbols.len()))
+    })
 }
 
 /// Divides the frames of adjacent pauses evenly among them, as in the corpus, because they sound alike.

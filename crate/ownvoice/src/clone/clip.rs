@@ -1,6 +1,6 @@
 //! Clips: the check of their level, and the alignment of their phones. Cloning begins with both; a page runs them after each recording.
 
-use std::path::Path;
+use std::{borrow::Borrow, path::Path};
 
 use crate::{
     Error, Result,
@@ -237,12 +237,18 @@ pub struct AlignedClips {
 
 /// Cuts the clips as [`segment::choose`] decides, and aligns the segments by an aligner that is adapted to their speaker. Clips that cannot be used are left out.
 ///
+/// * `clips`: in memory, or read one by one, since only their spectrograms are kept
+///
 /// # Errors
-/// Fails with the error of the first clip if all are left out.
-pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<AlignedClips> {
-    let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
+/// Fails with the error of the first clip if all are left out, and with `no-clips` if there are none.
+pub async fn align_clips<C: Borrow<Clip>>(
+    base: &Base,
+    clips: impl IntoIterator<Item = C>,
+) -> Result<AlignedClips> {
+    let (mut prepared, mut boundaries) = (Vec::new(), Vec::new());
     let (mut left_out, mut found) = (Vec::new(), Vec::new());
-    for (index, clip) in clips.iter().enumerate() {
+    for (index, clip) in clips.into_iter().enumerate() {
+        let clip = clip.borrow();
         // Clips with another text are left out before the aligner is adapted to them.
         let checked = async {
             let (prepared, report) = Prepared::with_report(base, clip).await?;
@@ -263,8 +269,8 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<AlignedClips> {
             Err(error) => return Err(error),
         }
     }
-    if prepared.is_empty() && !left_out.is_empty() {
-        return Err(left_out.remove(0));
+    if prepared.is_empty() {
+        return Err(if left_out.is_empty() { Error::no_clips() } else { left_out.remove(0) });
     }
     let cuts = segment::choose(&boundaries);
     let prepared: Vec<Prepared> =

@@ -2,8 +2,8 @@
 
 use burn::module::Module;
 
-use super::{FineTuner, frame_store::loss, step::READ_EVERY};
-use crate::{Result, check::step_dump::dump_step};
+use super::{FineTuner, frame_store::loss};
+use crate::{Result, check::step_dump::dump_step, learn::tuner::READ_EVERY};
 use burn_fused::{
     Precision, Scope,
     precision::{Culprit, Replayer, dump::About, first_fault},

@@ -1,5 +1,7 @@
 //! Fine-tuning as a state machine, for the page and the command line: start, step, finish; checkpoint and resume.
 
+use std::borrow::Borrow;
+
 use burn::{module::Module, prelude::*};
 
 use super::{
@@ -86,13 +88,16 @@ struct MeasuredSpeaker {
 impl FineTuner {
     /// Checks, aligns and encodes the clips, and prepares the first iteration. Clips that cannot be used are left out, see [`Self::left_out`].
     ///
+    /// * `clips`: in memory, or an iterator that reads them one by one, since their samples are not kept
+    ///
     /// # Errors
     /// Fails with `option-invalid` or `precision-unsupported`. If less than three seconds of speech are left, fails with the code of the first clip that was
     /// left out, or with `clip-too-short` if none was.
-    pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
-        if clips.is_empty() {
-            return Err(Error::no_clips());
-        }
+    pub async fn start_async<C: Borrow<Clip>>(
+        base: &Base,
+        clips: impl IntoIterator<Item = C>,
+        options: CloneOptions,
+    ) -> Result<Self> {
         options.check(base)?;
         let AlignedClips { clips: aligned, aligner, mut left_out, notes } = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();

@@ -38,8 +38,7 @@ mod timing;
 mod validation;
 mod voicing;
 
+pub use crate::learn::tuner::{EVALUATE_EVERY, TuneStop};
 pub use fine_tuner::FineTuner;
 pub use helper::{FlatBuffer, Helper};
-#[cfg(feature = "lips")]
-pub(crate) use step::READ_EVERY;
-pub use step::{EVALUATE_EVERY, Step, TuneStop};
+pub use step::Step;

@@ -16,24 +16,20 @@ use burn_fused::{Compute, readback::read};
 /// (successive halving, Jamieson and Talwalkar 2016).
 const HALVING_ROUNDS: [(usize, usize); 4] = [(1, 32), (2, 12), (4, 4), (16, 1)];
 
-/// The factor on the loss of a speech engine: a clone that starts from an engine keeps some of its sound.
-const ENGINE_PENALTY: f32 = 1.08;
-
 /// The speaker that a clone starts from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {
     /// The row of the speaker table.
     pub speaker: usize,
-    /// The loss, without [`ENGINE_PENALTY`], as the mean over the frames of the last round.
+    /// The loss, as the mean over the frames of the last round.
     pub loss: f32,
 }
 
-/// Finds the speaker with the lowest loss on windows from all clips, where the loss of engines is multiplied by [`ENGINE_PENALTY`].
+/// Finds the speaker with the lowest loss on windows from all clips.
 pub async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<Nearest> {
     let AdvancedCloneOptions { batch, window, .. } = options.advanced;
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
     let mut nearest = Nearest { speaker: 0, loss: f32::NAN };
-    let penalty = |speaker: usize| if base.is_person(speaker) { 1.0 } else { ENGINE_PENALTY };
     for (count, keep) in HALVING_ROUNDS {
         let starts = spread(&store.clips, window, count);
         let mut losses = Vec::with_capacity(speakers.len());
@@ -43,13 +39,12 @@ pub async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOpt
                 let found = losses_of(base, beside, store, starts, batch, window).await?;
                 sums.iter_mut().zip(found).for_each(|(sum, loss)| *sum += loss);
             }
-            let penalised = |(sum, &speaker): (f32, &usize)| (sum * penalty(speaker), speaker);
-            losses.extend(sums.into_iter().zip(beside).map(penalised));
+            losses.extend(sums.into_iter().zip(beside.iter().copied()));
         }
         losses.sort_by(|left, right| left.0.total_cmp(&right.0));
         let frames: usize = starts.iter().map(|&start| store.valid(start, window)).sum();
-        let (penalised, speaker) = losses[0];
-        nearest = Nearest { speaker, loss: penalised / penalty(speaker) / frames as f32 };
+        let (loss, speaker) = losses[0];
+        nearest = Nearest { speaker, loss: loss / frames as f32 };
         speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
     Ok(nearest)
@@ -104,41 +99,6 @@ mod tests {
             targets: Tensor::zeros([1, frames, mels], &base.device),
             mask: Tensor::ones([1, frames, 1], &base.device),
             clips: vec![Span { first: 0, frames }],
-        }
-    }
-
-    #[test]
-    fn an_engine_is_chosen_only_if_it_is_nearer_by_the_penalty() {
-        let models = ownvoice_testing::tiny_folder();
-        let mut base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
-        let (batch, window) = (8, 16);
-        let options = options(batch, window);
-        // One window, which all rounds use, half way between two speakers.
-        let blank = blank(&base, window);
-        let says = |speaker: usize| {
-            let window = blank.gather(&[0], window);
-            predict(&Voice::from_row(&base, speaker).parts, &window).1
-        };
-        let store = FrameStore { targets: (says(4) + says(28)).mul_scalar(0.5), ..blank.clone() };
-        let speakers: Vec<usize> = (0..base.speakers().len()).collect();
-        let found = speakers.chunks(batch).flat_map(|speakers| {
-            pollster::block_on(losses_of(&base, speakers, &store, &[0], batch, window)).unwrap()
-        });
-        let mut losses: Vec<(usize, f32)> = found.enumerate().collect();
-        losses.sort_by(|left, right| left.1.total_cmp(&right.1));
-        let [(engine, least), (second, next)] = [losses[0], losses[1]];
-        assert!(next < ENGINE_PENALTY * least, "the premise: {next} is near {least}");
-        let (far, _) = *losses.iter().find(|(_, loss)| *loss > 1.1 * ENGINE_PENALTY * least).unwrap();
-        for (person, nearest) in [(second, second), (far, engine)] {
-            base.parts_mut().manifest.people = vec![base.speakers()[person].clone()];
-            let found = pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap();
-            assert_eq!(found.speaker, nearest);
-            let frames = window as f32;
-            let (_, loss) = losses.iter().find(|(speaker, _)| *speaker == nearest).unwrap();
-            assert!(
-                (found.loss - loss / frames).abs() < 1e-4 * found.loss,
-                "the loss of a frame, without the penalty"
-            );
         }
     }
 

@@ -13,29 +13,11 @@ use super::{
     options::ValidationMetrics,
     rounding::{round_moments, round_parameters},
 };
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    learn::tuner::{EVALUATE_EVERY, READ_EVERY, TuneStop},
+};
 use burn_fused::{precision::Culprit, ranks::Shard, readback::read};
-
-/// The reason why a fine-tuning ended.
-#[warn(missing_docs)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TuneStop {
-    /// The given number of iterations is done.
-    Iterations,
-    /// The held-out clips no longer improved.
-    HeldOut,
-}
-
-#[warn(missing_docs)]
-impl TuneStop {
-    /// Returns a hyphenated name for programs: `iterations` or `held-out`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iterations => "iterations",
-            Self::HeldOut => "held-out",
-        }
-    }
-}
 
 /// The state of a training after one iteration.
 #[warn(missing_docs)]
@@ -60,10 +42,6 @@ pub struct Step {
     pub stop: Option<TuneStop>,
 }
 
-/// The number of iterations between two losses that are read back.
-pub(crate) const READ_EVERY: usize = 5;
-/// The number of iterations between two validations; callers store a checkpoint as often.
-pub const EVALUATE_EVERY: usize = 25;
 /// The number of iterations of the cooldown. They train on the held-out clips too, which are no longer needed for validation.
 const COOLDOWN: usize = 25;
 /// The learning rates of the last iteration, relative to the constant ones.

@@ -66,9 +66,6 @@ pub struct Features {
     pub symbols_hash: String,
     pub speakers: Vec<String>,
     pub utterances: Vec<Utterance>,
-    /// The speakers to whose vectors the domain embedding is added, which is the row after the speakers' in the speaker table; usually none.
-    #[serde(skip)]
-    pub marked: Vec<usize>,
     #[serde(skip)]
     frames: Frames,
     #[serde(skip)]
@@ -84,16 +81,10 @@ impl Features {
             symbols_hash: crate::text::symbols::version(),
             speakers: Vec::new(),
             utterances: Vec::new(),
-            marked: Vec::new(),
             frames: Frames::default(),
             excitation: OnceLock::new(),
             mean_pitches_hz: OnceLock::new(),
         }
-    }
-
-    /// Returns the number of rows of the speaker table of a model that is trained on these features.
-    pub fn speaker_rows(&self) -> usize {
-        self.speakers.len() + usize::from(!self.marked.is_empty())
     }
 
     /// Appends one utterance in memory. [`FeatureWriter`] does the same on disk.

@@ -5,7 +5,7 @@
 
 use rustface::{Detector, ImageData, Model};
 
-use super::image::{Image, Square};
+use crate::image::{Image, Square};
 
 /// The width and height of a face in pixels, as model input.
 pub const SIDE: usize = 96;

@@ -4,7 +4,6 @@ use super::{
     base::LipBase,
     clock::{FRAMES_PER_SECOND, common_pictures, extract_mel, samples, seconds},
     face::{FaceDetector, face_of},
-    image::{Image, Square},
     lesson::Lesson,
     say::{LipSpeech, speak_track},
     search::{FaceSearch, errors},
@@ -18,6 +17,7 @@ use crate::{
         mel::MelExtractor,
         resample::resample,
     },
+    image::{Image, Square},
 };
 
 /// The longest video: its pictures take 170 MB at 320 x 240 pixels, and more would exhaust a small machine's memory.

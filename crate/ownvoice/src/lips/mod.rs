@@ -12,7 +12,6 @@ pub mod config;
 pub mod encoder;
 pub mod face;
 pub mod footage;
-pub mod image;
 pub mod lesson;
 pub mod model;
 pub mod say;

@@ -3,10 +3,12 @@
 use super::{
     clock::seconds,
     face::FaceDetector,
-    image::{Image, Square},
     track::{MIN_FRAMES, SEARCH_EVERY, Search, Track, UnusableStretch, tracks},
 };
-use crate::Error;
+use crate::{
+    Error,
+    image::{Image, Square},
+};
 
 /// The mean difference of adjacent thumbnails, from 0 to 255, above which the scene has changed. Moving people cause about 5.
 const CUT_DIFFERENCE: f32 = 16.0;

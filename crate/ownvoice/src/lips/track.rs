@@ -1,10 +1,7 @@
 //! Face tracks: the parts of a video that show exactly one face, its square in each picture, and the faults of the other parts.
 
-use super::{
-    clock::{self, FRAMES_PER_SECOND},
-    image::Square,
-};
-use crate::ErrorKind;
+use super::clock::{self, FRAMES_PER_SECOND};
+use crate::{ErrorKind, image::Square};
 
 /// The number of pictures from one face search to the next, 0.2 s, in which a head does not move far.
 pub const SEARCH_EVERY: usize = 5;

@@ -4,8 +4,6 @@
 //! loss are kept, and training stops when that loss no longer falls.
 
 use burn::{module::Module, prelude::*};
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{
@@ -17,14 +15,9 @@ use super::{
 };
 use crate::{
     Error, Result,
-    clone::{EVALUATE_EVERY, READ_EVERY, TuneStop, options::StopRule},
-    learn::early_stopping::{EarlyStopping, Verdict},
+    learn::tuner::{Schedule, Task, TuneStop, Tuner, TunerStep},
 };
-use burn_fused::{
-    Mode,
-    adam::{Adam, AdamConfig},
-    readback::read,
-};
+use burn_fused::{Mode, adam::AdamConfig};
 
 /// The options of a tuning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,27 +57,39 @@ pub struct LipStep {
     pub stop: Option<TuneStop>,
 }
 
+/// The windows that decoder, postnet and speaker embedding are trained on.
+struct LipTask {
+    windows: Windows,
+    rate: f64,
+    speaker_rate: f64,
+}
+
+impl Task for LipTask {
+    type Parts = Adapted;
+    /// The spectrogram loss.
+    type Metrics = f32;
+
+    fn losses(&self, parts: &Adapted, batch: &[usize]) -> Result<Vec<Tensor<1>>> {
+        Ok(self.windows.losses(parts, batch, Mode::Train))
+    }
+
+    async fn measure(&self, parts: &Adapted, examples: &[usize]) -> Result<f32> {
+        self.windows.criterion(parts, examples).await
+    }
+
+    fn criterion(&loss: &f32) -> f32 {
+        loss
+    }
+
+    fn rate(&self, path: &str) -> f64 {
+        if path == "speaker" { self.speaker_rate } else { self.rate }
+    }
+}
+
 /// A tuning in progress.
 pub struct LipTuner {
-    windows: Windows,
-    /// The indices of the training windows, in random order.
-    train: Vec<usize>,
-    held_out: Vec<usize>,
-    /// The position of the next batch in `train`.
-    position: usize,
-    random: ChaCha8Rng,
-    options: LipTuneOptions,
-    parts: Adapted,
-    adam: Adam,
-    stopping: EarlyStopping,
-    /// The lowest held-out loss and its parameters.
-    best: (f32, Adapted),
-    /// The held-out loss before the first iteration.
-    before: f32,
-    loss: f32,
-    iteration: usize,
-    /// The last iteration after which the held-out windows were evaluated.
-    evaluated_at: usize,
+    tuner: Tuner<LipTask>,
+    iterations: usize,
     seconds: f32,
 }
 
@@ -95,35 +100,18 @@ impl LipTuner {
     /// Fails with `no-clips`, with `clip-too-short` if there are too few windows to hold one out, or with `device-lost`.
     pub async fn start(base: &LipBase, lessons: &[Lesson], options: LipTuneOptions) -> Result<Self> {
         let windows = Windows::new(base, lessons)?;
-        let (held_out, mut train): (Vec<usize>, Vec<usize>) =
+        let (held_out, train): (Vec<usize>, Vec<usize>) =
             (0..windows.len()).partition(|window| window % HELD_OUT_EVERY == HELD_OUT_EVERY - 1);
         if held_out.is_empty() {
             let window = seconds(base.manifest.window_pictures);
             return Err(Error::clip_too_short(windows.len() as f32 * window, HELD_OUT_EVERY as f32 * window));
         }
         let parts = nearest(base, &windows, &train).await?;
-        let before = windows.criterion(&parts, &held_out).await?;
-        let mut stopping = EarlyStopping::new(StopRule::Loss);
-        stopping.observe(-before);
-        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-        train.shuffle(&mut random);
-        Ok(Self {
-            windows,
-            train,
-            held_out,
-            position: 0,
-            random,
-            options,
-            best: (before, parts.clone()),
-            parts,
-            adam: Adam::new(AdamConfig::default()),
-            stopping,
-            before,
-            loss: before,
-            iteration: 0,
-            evaluated_at: 0,
-            seconds: lessons.iter().map(Lesson::seconds).sum(),
-        })
+        let LipTuneOptions { iterations, batch, rate, speaker_rate, seed } = options;
+        let task = LipTask { windows, rate, speaker_rate };
+        let schedule = Schedule { iterations, batch, seed };
+        let tuner = Tuner::start(task, parts, [train, held_out], schedule, AdamConfig::default()).await?;
+        Ok(Self { tuner, iterations, seconds: lessons.iter().map(Lesson::seconds).sum() })
     }
 
     /// Performs one iteration.
@@ -131,69 +119,24 @@ impl LipTuner {
     /// # Errors
     /// Fails with `training-diverged` or `device-lost`.
     pub async fn step(&mut self) -> Result<LipStep> {
-        let LipTuneOptions { iterations, rate, speaker_rate, .. } = self.options;
-        let batch = self.next_batch();
-        let losses = self.windows.losses(&self.parts, &batch, Mode::Train);
-        let loss = losses[1].clone();
-        let gradients = Tensor::cat(losses, 0).sum().backward();
-        self.parts = self
-            .adam
-            .step(self.parts.clone(), &gradients, |path| if path == "speaker" { speaker_rate } else { rate });
-        self.iteration += 1;
-        let iteration = self.iteration;
-        let last = iteration >= iterations;
-        if iteration.is_multiple_of(READ_EVERY) || iteration == 1 || last {
-            self.loss = read(loss.inner()).await?[0];
-        }
-        let mut step = LipStep { iteration, iterations, loss: self.loss, held_out_loss: None, stop: None };
-        if iteration.is_multiple_of(EVALUATE_EVERY) || last {
-            let now = self.windows.criterion(&self.parts, &self.held_out).await?;
-            if !now.is_finite() {
-                return Err(Error::training_diverged(iteration));
-            }
-            let Verdict { keep, stop } = self.stopping.observe(-now);
-            if keep {
-                self.best = (now, self.parts.clone());
-            }
-            self.evaluated_at = iteration;
-            step.held_out_loss = Some(now);
-            step.stop = stop.then_some(TuneStop::HeldOut);
-        }
-        step.stop = step.stop.or(last.then_some(TuneStop::Iterations));
-        Ok(step)
-    }
-
-    /// Returns the windows of the next batch.
-    fn next_batch(&mut self) -> Vec<usize> {
-        let batch = self.options.batch.clamp(1, self.train.len());
-        if self.position + batch > self.train.len() {
-            self.train.shuffle(&mut self.random);
-            self.position = 0;
-        }
-        self.position += batch;
-        self.train[self.position - batch..self.position].to_vec()
+        let TunerStep { iteration, loss, held_out, stop } = self.tuner.step().await?;
+        Ok(LipStep { iteration, iterations: self.iterations, loss, held_out_loss: held_out, stop })
     }
 
     /// Returns the held-out loss before the first iteration.
     pub fn held_out_before(&self) -> f32 {
-        self.before
+        *self.tuner.before()
     }
 
     /// Returns the parameters with the lowest held-out loss. Fails with `device-lost`.
-    pub async fn finish(mut self) -> Result<TunedLips> {
-        if self.iteration > self.evaluated_at {
-            let now = self.windows.criterion(&self.parts, &self.held_out).await?;
-            // NaN does not compare as less.
-            if now < self.best.0 {
-                self.best = (now, self.parts);
-            }
-        }
-        let (after, parts) = self.best;
+    pub async fn finish(self) -> Result<TunedLips> {
+        let (iterations, before) = (self.tuner.iteration(), self.held_out_before());
+        let (_, parts, after) = self.tuner.finish().await?;
         Ok(TunedLips {
             parts: parts.valid(),
-            iterations: self.iteration,
+            iterations,
             seconds: self.seconds,
-            held_out_loss: [self.before, after],
+            held_out_loss: [before, after],
         })
     }
 }
@@ -208,7 +151,8 @@ pub(super) mod tests {
         voice::FileEntry,
     };
     use pollster::block_on;
-    use rand::Rng;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
     use std::sync::Arc;
 
     pub fn base(sha256: &str) -> LipBase {
@@ -290,7 +234,7 @@ pub(super) mod tests {
             block_on(tuner.step()).unwrap();
         }
         let before = tuner.held_out_before();
-        let now = block_on(tuner.windows.criterion(&tuner.parts, &tuner.held_out)).unwrap();
+        let now = block_on(tuner.tuner.measure()).unwrap();
         assert_ne!(now, before);
         assert_eq!(block_on(tuner.finish()).unwrap().held_out_loss, [before, now.min(before)]);
     }

@@ -295,9 +295,6 @@ pub fn assemble(
     let mut summed = vec![0.0; batch * rows];
     for (item, speaker) in summed.chunks_exact_mut(rows).zip(speakers) {
         item[speaker] = 1.0;
-        if features.marked.contains(&speaker) {
-            item[features.speakers.len()] = 1.0;
-        }
     }
     Ok(Batch {
         symbols,

@@ -274,11 +274,6 @@ impl Base {
         Arc::get_mut(&mut self.0).expect("the base has no clone")
     }
 
-    /// Whether a row of the speaker table belongs to a person.
-    pub fn is_person(&self, speaker: usize) -> bool {
-        self.manifest.people.contains(&self.manifest.speakers[speaker])
-    }
-
     /// Returns the intonation of a speaker of the base; `None` where the model has no pitch.
     pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
         self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation { mean_hz, spread: 1.0 })

@@ -66,12 +66,9 @@ pub struct Manifest {
     /// The geometric mean of each speaker's F0; empty where the model has no pitch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mean_pitches_hz: Vec<f32>,
-    /// The speakers that are people or were made from recordings of people; the others are voices of speech engines.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub people: Vec<String>,
     /// The speaker of the unadapted voice.
     pub default_speaker: String,
-    /// The engine voices that were held out of the training.
+    /// The speakers on whom the base is measured, whom nothing was trained on.
     pub held_out: Vec<String>,
     /// The recipe and the data of the training.
     pub recipe: serde_json::Value,
@@ -100,9 +97,6 @@ pub(super) fn check(manifest: &Manifest) -> Result<(), String> {
         && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz))
     {
         return Err("the mean pitches of its speakers are missing or out of range".into());
-    }
-    if !manifest.people.iter().all(|name| manifest.speakers.contains(name)) {
-        return Err("its list of people names somebody who is not a speaker".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())
 }

@@ -16,7 +16,7 @@ use tiny_skia::Transform;
 
 use super::visemes::Posture;
 use canvas::{Canvas, Colour, mix};
-use ownvoice::lips::image::Image;
+use ownvoice::image::Image;
 
 /// The appearance and position of a face, which are constant within a video.
 #[derive(Debug, Clone)]
@@ -174,7 +174,7 @@ mod tests {
     fn changed(face: &Face, one: &Posture, other: &Posture) -> usize {
         let pose = face.pose(1.0);
         let ([x, y], height) = face.mouth_at(240, 240, &pose);
-        let square = ownvoice::lips::image::Square { centre_x: x, centre_y: y, side: height * 0.4 };
+        let square = ownvoice::image::Square { centre_x: x, centre_y: y, side: height * 0.4 };
         let crop = |posture| face.draw(240, 240, &pose, posture, 0).crop(square, 40);
         let (one, other) = (crop(one), crop(other));
         one.rgb.iter().zip(&other.rgb).filter(|(a, b)| a.abs_diff(**b) > 25).count()

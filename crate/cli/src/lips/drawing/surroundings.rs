@@ -8,7 +8,7 @@ use super::{
     Face,
     canvas::{Canvas, colour, mix, radial, rectangle},
 };
-use ownvoice::lips::image::Image;
+use ownvoice::image::Image;
 
 impl Face {
     pub(super) fn draw_wall(&self, canvas: &mut Canvas) {

@@ -3,7 +3,7 @@
 import { OwnvoiceError } from "../js/errors.js";
 
 /** @type {MediaTrackConstraints} */
-const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" };
+const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 } };
 
 /** Error codes, `refusals` by the names of the browser's errors. @typedef {{ unavailable: string, failed: string, refusals: { [name: string]: string } }} Codes */
 
@@ -20,12 +20,16 @@ const WITH_MICROPHONE = {
   refusals: { NotAllowedError: "capture-denied", NotFoundError: "capture-missing", OverconstrainedError: "capture-missing" },
 };
 
-/** @param {MediaTrackConstraints} [audio] Constraints of the microphone, if it is to be opened too. @returns {Promise<MediaStream>} */
-export async function openCamera(audio) {
+/**
+ * @param {"user" | "environment"} facingMode Which camera of a phone.
+ * @param {MediaTrackConstraints} [audio] Constraints of the microphone, if it is to be opened too.
+ * @returns {Promise<MediaStream>}
+ */
+export async function openCamera(facingMode, audio) {
   const { unavailable, failed, refusals } = audio ? WITH_MICROPHONE : ALONE;
   if (!navigator.mediaDevices) throw new OwnvoiceError(unavailable, "the browser offers no camera here");
   try {
-    return await navigator.mediaDevices.getUserMedia({ video: CAMERA, audio: audio ?? false });
+    return await navigator.mediaDevices.getUserMedia({ video: { ...CAMERA, facingMode }, audio: audio ?? false });
   } catch (error) {
     const { name, message } = /** @type {Error} */ (error);
     throw new OwnvoiceError(refusals[name] ?? failed, message);

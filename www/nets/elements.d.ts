@@ -1,0 +1,53 @@
+// The elements of nets.html by id. Made by tests/js/elements.test.mjs.
+
+export interface Elements {
+  "camera": HTMLElementTagNameMap["button"];
+  "download": HTMLElementTagNameMap["a"];
+  "forget": HTMLElementTagNameMap["button"];
+  "keep-error": HTMLElementTagNameMap["p"];
+  "keep-title": HTMLElementTagNameMap["h2"];
+  "keep-words": HTMLElementTagNameMap["p"];
+  "kept": HTMLElementTagNameMap["p"];
+  "languages": HTMLElementTagNameMap["div"];
+  "learn": HTMLElementTagNameMap["button"];
+  "learn-bar": HTMLElementTagNameMap["progress"];
+  "learn-cancel": HTMLElementTagNameMap["button"];
+  "learn-curve": HTMLElementTagNameMap["canvas"];
+  "learn-error": HTMLElementTagNameMap["p"];
+  "learn-figure": HTMLElementTagNameMap["figure"];
+  "learn-held-out": HTMLElementTagNameMap["p"];
+  "learn-iteration": HTMLElementTagNameMap["span"];
+  "learn-loss": HTMLElementTagNameMap["span"];
+  "learn-stop": HTMLElementTagNameMap["button"];
+  "learn-title": HTMLElementTagNameMap["h2"];
+  "learn-words": HTMLElementTagNameMap["p"];
+  "learning": HTMLElementTagNameMap["div"];
+  "loading": HTMLElementTagNameMap["section"];
+  "loading-bar": HTMLElementTagNameMap["progress"];
+  "loading-error": HTMLElementTagNameMap["p"];
+  "loading-failed": HTMLElementTagNameMap["div"];
+  "loading-words": HTMLElementTagNameMap["p"];
+  "more": HTMLElementTagNameMap["button"];
+  "open": HTMLElementTagNameMap["label"];
+  "open-file": HTMLElementTagNameMap["input"];
+  "reload": HTMLElementTagNameMap["button"];
+  "see": HTMLElementTagNameMap["div"];
+  "see-bars": HTMLElementTagNameMap["dl"];
+  "see-camera": HTMLElementTagNameMap["button"];
+  "see-drop": HTMLElementTagNameMap["label"];
+  "see-error": HTMLElementTagNameMap["p"];
+  "see-file": HTMLElementTagNameMap["input"];
+  "see-named": HTMLElementTagNameMap["p"];
+  "see-picture": HTMLElementTagNameMap["canvas"];
+  "see-said": HTMLElementTagNameMap["p"];
+  "see-title": HTMLElementTagNameMap["h2"];
+  "see-view": HTMLElementTagNameMap["video"];
+  "see-words": HTMLElementTagNameMap["p"];
+  "show-bar": HTMLElementTagNameMap["progress"];
+  "show-error": HTMLElementTagNameMap["p"];
+  "show-title": HTMLElementTagNameMap["h2"];
+  "show-words": HTMLElementTagNameMap["p"];
+  "steps": HTMLElementTagNameMap["div"];
+  "things": HTMLElementTagNameMap["ul"];
+  "view": HTMLElementTagNameMap["video"];
+}

@@ -1,0 +1,74 @@
+// What was said, to be said again: phrases that the visitor keeps, and the latest other texts.
+
+import { activity, isHearing } from "./activities.js";
+import { $ } from "./dom.js";
+import { createElement, renderChildren } from "./shared/dom.js";
+import { endSpeaking, toggleSpeaking } from "./speaking.js";
+import { measureUsage, state, studio, update } from "./state.js";
+import { t } from "./strings.js";
+
+/** @import { Storage } from "./js/index.js" */
+/** @import { Said, State } from "./state.js" */
+
+/** The most texts that are remembered without being kept, and the longest one. */
+const MOST = 12;
+const MAX_LENGTH = 300;
+
+/** Reads what was said at earlier visits. @param {Storage} storage */
+export async function restoreSaid(storage) {
+  update({ said: (await storage.kept("said"))?.said ?? [] });
+}
+
+/** @param {Said[]} said */
+function change(said) {
+  let others = 0;
+  update({ said: said.filter(({ kept }) => kept || others++ < MOST) });
+  studio().storage?.keep("said", { said: state.said }).then(measureUsage, console.error);
+}
+
+/** The others, without a text. @param {string} text */
+const without = (text) => state.said.filter((each) => each.text !== text);
+
+/** Speaks with the visitor's voice, or with the base voice as long as there is none, and remembers the text. Stops where it speaks already. @param {string} [again] A text that was said before. */
+export async function say(again) {
+  const { deletions, speaker } = state;
+  if (isHearing(activity.current)) return;
+  if (again !== undefined) {
+    if (speaker !== "silent") endSpeaking(speaker);
+    $("text").value = again;
+  }
+  const text = $("text").value.trim();
+  if (!(await toggleSpeaking(state.voice ? "mine" : "base")) || deletions !== state.deletions || text.length > MAX_LENGTH) return;
+  const kept = state.said.some((each) => each.text === text && each.kept);
+  change([{ text, kept }, ...without(text)]);
+}
+
+/** What the buttons of a text do. @type {{ [act: string]: (text: string) => unknown }} */
+const ACTS = {
+  say,
+  keep: (text) => change(state.said.map((each) => (each.text === text ? { text, kept: !each.kept } : each))),
+  forget: (text) => change(without(text)),
+};
+
+/** @param {HTMLElement} button */
+export const act = ({ dataset: { act = "", said = "" } }) => ACTS[act]?.(said);
+
+/** @param {State} state */
+export function renderSaid({ said, activity: current }) {
+  $("said-title").hidden = said.length === 0;
+  const rows = [...said.filter(({ kept }) => kept), ...said.filter(({ kept }) => !kept)].map(({ text, kept }) => {
+    /** @param {string} act @param {object} properties */
+    const button = (act, properties) => {
+      const made = createElement("button", { type: "button", ...properties });
+      Object.assign(made.dataset, { act, said: text });
+      return made;
+    };
+    const item = createElement("li", {},
+      button("say", { className: "again", textContent: text, lang: "en", disabled: isHearing(current) }),
+      button("keep", { className: "plain", textContent: t("said.keep"), ariaLabel: `${t("said.keep")}: ${text}`, ariaPressed: `${kept}` }),
+      button("forget", { className: "plain", textContent: t("said.forget"), ariaLabel: `${t("said.forget")}: ${text}` }));
+    item.dataset.key = text;
+    return item;
+  });
+  renderChildren($("said"), rows);
+}
