@@ -3,7 +3,6 @@
 import { activity } from "./activities.js";
 import { arrive } from "./arrival.js";
 import { askToKeep, bringRecordingsBack, compareVoice, deleteVoice, downloadRecordings, openVoice, renameVoice, saveVoiceFile, useVoice } from "./bank.js";
-import { fetchPlotLibrary } from "./curve.js";
 import { deleteAll } from "./deletion.js";
 import { $ } from "./dom.js";
 import { start } from "./engine.js";
@@ -19,7 +18,7 @@ import { drawnWhile, takeFiles } from "./shared/dom.js";
 import { setUpPage } from "./shared/page.js";
 import { isSilent, onPlaybackChange, togglePlaying } from "./shared/player.js";
 import { saveVoice, toggleSpeaking } from "./speaking.js";
-import { drawWith, measureUsage, state, unticked, update, wouldLose } from "./state.js";
+import { PREVIEW, drawWith, measureUsage, state, unticked, update, wouldLose } from "./state.js";
 import { goToBadClip, learnAnew, setPreview, togglePause, train } from "./training.js";
 
 /** @import { Elements } from "./elements.js" */
@@ -37,9 +36,6 @@ drawWith(() => {
   drawMoving();
 });
 onPlaybackChange(redraw);
-
-/** The preview sentence; English, like everything that is spoken. */
-const PREVIEW = "Good morning. I am glad that you can hear me.";
 
 /** @param {keyof Elements} id @param {(target: HTMLElement) => unknown} action */
 const onClick = (id, action) => $(id).addEventListener("click", ({ target }) => action(/** @type {HTMLElement} */ (target)));
@@ -155,8 +151,6 @@ addEventListener("beforeunload", (event) => wouldLose(state) && event.preventDef
 
 setUpPage({ translate, redraw });
 measureUsage();
-// Requested before the base, so that nothing is being fetched any more once the page is ready.
-fetchPlotLibrary().catch(console.error);
 await start();
 if (phaseOf(state.activity) === "ready") arrive();
 await workOffline();

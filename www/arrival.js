@@ -21,6 +21,7 @@ const shared = /^#say=(.*)$/s.exec(hash)?.[1];
 export async function arrive() {
   // Those who come back with a voice speak first.
   if (state.voice) {
+    document.body.dataset.home = "";
     $("steps").prepend($("talk"));
     $("base").before($("mine"));
   }

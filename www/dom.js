@@ -1,7 +1,7 @@
 // The elements of index.html, and what several of its parts show.
 
 import * as dom from "./shared/dom.js";
-import { CONSENT } from "./state.js";
+import { CONSENT, isOwn } from "./state.js";
 import { describeError, t } from "./strings.js";
 
 /** @import { Elements } from "./elements.js" */
@@ -22,4 +22,8 @@ export function showError(element, error, otherText) {
 export const cardPart = (which, part) => /** @type {VoiceCard[Part]} */ ($(which).querySelector(part));
 
 /** The name of a card. @param {State["prompts"]} prompts @param {number} index */
-export const promptName = (prompts, index) => (prompts[index].id === CONSENT.id ? t("read.consent") : t("read.position", { n: index, count: prompts.length - 1 }));
+export function promptName(prompts, index) {
+  if (prompts[index].id === CONSENT.id) return t("read.consent");
+  const own = prompts.filter(isOwn).length;
+  return isOwn(prompts[index]) ? t("read.own") : t("read.position", { n: index - own, count: prompts.length - 1 - own });
+}

@@ -65,7 +65,7 @@ export interface Elements {
   "loading-error": HTMLElementTagNameMap["p"];
   "loading-failed": HTMLElementTagNameMap["div"];
   "loading-words": HTMLElementTagNameMap["p"];
-  "loss-curve": HTMLElementTagNameMap["div"];
+  "loss-curve": HTMLElementTagNameMap["canvas"];
   "mel-predicted": HTMLElementTagNameMap["canvas"];
   "mel-recorded": HTMLElementTagNameMap["canvas"];
   "mel-words": HTMLElementTagNameMap["strong"];

@@ -7,7 +7,7 @@ import { isLost } from "./js/errors.js";
 import { OwnvoiceError, load } from "./js/index.js";
 import { restoreSaid } from "./said.js";
 import { loadingProgress, workerUnderPolicy } from "./shared/page.js";
-import { SENTENCES, STORAGE, cards, checkClip, measureUsage, state, update } from "./state.js";
+import { SENTENCES, STORAGE, cards, checkClip, isOwn, measureUsage, state, update } from "./state.js";
 
 /** @import { Studio } from "./js/index.js" */
 /** @import { Failure, State } from "./state.js" */
@@ -81,7 +81,8 @@ async function restore(studio, signal) {
     }
   }
   signal.throwIfAborted();
-  const prompts = cards(studio, Math.max(SENTENCES, 1 + studio.prompts.findLastIndex(({ id }) => recordings.has(id))));
+  const own = [...recordings.values()].filter(isOwn).map(({ id, text }) => ({ id, text }));
+  const prompts = cards(studio, Math.max(SENTENCES, 1 + studio.prompts.findLastIndex(({ id }) => recordings.has(id))), own);
   const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
   update({ ...restored, prompts, recordings, files, source: files.length && !recordings.size ? "files" : "record", training, current: Math.max(0, firstOpen) });
   checkRestored();

@@ -4,7 +4,7 @@ import { activity, isAtCard } from "./activities.js";
 import { $ } from "./dom.js";
 import { isLost } from "./js/errors.js";
 import { stopPlaying, togglePlaying } from "./shared/player.js";
-import { cards, checkClip, currentPrompt, hasMorePrompts, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
+import { CONSENT, cards, checkClip, currentPrompt, hasMorePrompts, isOwn, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Task } from "./shared/activity.js" */
@@ -143,12 +143,24 @@ export async function discard() {
 /** Shows the card of another sentence. After the last one, the base's next sentence follows. @param {number} index */
 export function showPrompt(index) {
   if (isAtCard(activity.current) || index < 0) return;
-  if (index === state.prompts.length && hasMorePrompts(state)) update({ prompts: cards(studio(), index) });
+  if (index === state.prompts.length && hasMorePrompts(state)) {
+    const own = state.prompts.filter(isOwn);
+    update({ prompts: cards(studio(), index - own.length, own) });
+  }
   if (!state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
   // The card may have moved to another step.
   $("card").scrollIntoView({ block: "nearest" });
+}
+
+/** Shows the card on which a phrase of the visitor's own is read, to be played as it is in place of speech. @param {string} text */
+export function showPhrase(text) {
+  if (isAtCard(activity.current) || (state.source !== "record" && !chooseSource("record"))) return;
+  const known = state.prompts.findIndex((prompt) => isOwn(prompt) && prompt.text === text);
+  if (known < 0) update({ prompts: [CONSENT, { id: `own-${Date.now().toString(36)}`, text }, ...state.prompts.slice(1)] });
+  showPrompt(known < 0 ? 1 : known);
+  $("card").focus();
 }
 
 export function playClip() {

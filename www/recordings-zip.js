@@ -3,7 +3,7 @@
 import { readAudio } from "./audio-file.js";
 import { addFiles } from "./files.js";
 import { wavBlob } from "./js/index.js";
-import { CONSENT, cards, checkClip, goodClips, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
+import { CONSENT, cards, checkClip, goodClips, isOwn, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { unzip, zip } from "./zip.js";
 
 /** @import { Clip, Consent } from "./js/index.js" */
@@ -45,7 +45,10 @@ export async function bringBack(file) {
   const base = (/** @type {string} */ name) => name.replace(/^.*\//, "");
   const table = entries.find(({ name }) => base(name) === "metadata.csv");
   const texts = new Map((await table?.content.text())?.split(/\r?\n/).filter((line) => line.includes("|")).map((line) => /** @type {[string, string]} */ (line.split("|", 2).map((field) => field.trim()))));
-  const all = cards(studio(), studio().prompts.length);
+  const shown = state.prompts.filter(isOwn);
+  const own = [...texts].map(([id, text]) => ({ id, text })).filter((phrase) => isOwn(phrase) && !shown.some(({ id }) => id === phrase.id));
+  const all = cards(studio(), studio().prompts.length, [...shown, ...own]);
+  const least = all.filter(isOwn).length + state.prompts.length - shown.length;
   const isTable = (/** @type {string} */ name) => /\.(csv|txt)$/i.test(name);
   const tables = entries.filter(({ name }) => isTable(name)).map(({ name, content }) => new File([content], base(name)));
   const sounds = [];
@@ -61,8 +64,8 @@ export async function bringBack(file) {
     const clip = { ...prompt, ...(await readAudio(sound)) };
     await studio().storage?.put(clip);
     const checked = await checkClip(clip, "recording");
-    const shown = Math.max(state.prompts.length, 1 + all.indexOf(prompt));
-    updateHere({ recordings: new Map(state.recordings).set(id, checked), prompts: all.slice(0, shown), broughtBack: ++back });
+    const count = Math.max(least, state.prompts.length, 1 + all.indexOf(prompt));
+    updateHere({ recordings: new Map(state.recordings).set(id, checked), prompts: all.slice(0, count), broughtBack: ++back });
   }
   updateHere({ broughtBack: back + sounds.length });
   if (sounds.length) {

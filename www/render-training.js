@@ -1,8 +1,8 @@
 // Renders the training: device, progress, quality.
 
 import { activity } from "./activities.js";
-import { drawCurve } from "./curve.js";
 import { $, promptName, showError } from "./dom.js";
+import { drawCurve } from "./draw.js";
 import { alignmentMap, differenceDb, drawHeat, melMap, soundsHeard } from "./heat.js";
 import { setText } from "./shared/dom.js";
 import { formatNumber, formatTime } from "./shared/language.js";
@@ -68,7 +68,7 @@ export function renderTraining(state) {
     $("held-out-key").hidden = $("held-out-words").hidden = !held;
     const heldOutWords = held ? t("train.heldOutNow", { loss: formatNumber(held.loss, 3), first: formatNumber(training.heldOut[0].loss, 3) }) : "";
     $("loss-curve").ariaLabel = `${t("train.loss")} ${$("train-loss").textContent}. ${heldOutWords}`;
-    drawCurve($("loss-curve"), { losses, heldOut: training.heldOut, iterations: step.iterations }, { loss: t("train.key.loss"), heldOut: t("train.key.heldOut"), iteration: t("train.key.iteration") }).catch(console.error);
+    drawCurve($("loss-curve"), { losses, heldOut: training.heldOut, iterations: step.iterations });
   } else {
     $("train-bar").removeAttribute("value");
   }

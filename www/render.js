@@ -13,7 +13,7 @@ import { formatNumber, formatTime, language, signOf } from "./shared/language.js
 import { renderPhase, translatePage } from "./shared/page.js";
 import { play, playedPart } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
-import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, mayRecord } from "./state.js";
+import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, isOwn, mayRecord } from "./state.js";
 import { describeError, describeWarning, statement, t } from "./strings.js";
 
 /** @import { Sound } from "./shared/track.js" */
@@ -103,11 +103,12 @@ const goodWords = ({ speechSeconds }) => t("read.good", { seconds: formatNumber(
 
 /** @param {State} state */
 function renderPrompts({ prompts, recordings, current }) {
+  const own = prompts.filter(isOwn).length;
   const buttons = prompts.map(({ id }, index) => {
     const clip = verdict(recordings.get(id));
     const button = createElement("button", { type: "button", ariaLabel: `${promptName(prompts, index)}, ${t(`read.state.${clip}`)}` });
     Object.assign(button.dataset, { prompt: index, state: clip });
-    button.textContent = id === CONSENT.id ? t("read.consent.short") : `${index}`;
+    button.textContent = id === CONSENT.id ? t("read.consent.short") : isOwn({ id }) ? "+" : `${index - own}`;
     if (index === current) button.ariaCurrent = "step";
     return createElement("li", {}, button);
   });
@@ -144,6 +145,8 @@ function renderCard(state) {
   setText($("record-words"), t(recording ? "read.stop" : clip ? "read.again" : "read.start"));
   $("record-button").ariaPressed = `${recording}`;
   $("record-button").disabled = !recording && (busy || !mayStart);
+  // The one primary button is what comes next.
+  $("card").toggleAttribute("data-good", Boolean(clip?.report) && !busy);
   $("back").disabled = busy || state.current === 0;
   setText($("next"), t(clip?.report ? "read.next" : "read.skip"));
   $("next").disabled = busy || (state.current >= prompts.length - 1 && !hasMorePrompts(state));
@@ -238,7 +241,7 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
     $(name).disabled = name !== "speed" && !studio?.base.info.hasPitch;
   }
   for (const which of VOICES) {
-    const { speech, stop, file, firstAudioMs } = spoken[which];
+    const { speech, stop, isRecorded, file, firstAudioMs } = spoken[which];
     const [button, playButton, download] = [cardPart(which, ".say"), cardPart(which, ".play"), cardPart(which, ".download")];
     const speaks = speaker === which;
     const isMissing = which === "mine" && !voice;
@@ -253,8 +256,9 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
     const seconds = speech ? formatNumber(speech.seconds, 1) : "";
     setText(
       cardPart(which, ".words"),
-      isMissing ? t("speak.none")
+      isMissing && !isRecorded ? t("speak.none")
       : speaks ? t(speech ? "speak.working" : "speak.wait")
+      : isRecorded ? t("speak.recorded")
       : speech ? t("speak.seconds", { seconds }) + (stop === "durations" ? "" : `. ${t("speak.cut")}`)
       : "",
     );

@@ -1,10 +1,11 @@
-// What was said, to be said again: phrases that the visitor keeps, and the latest other texts.
+// What was said, to be said again: phrases that the visitor keeps or has recorded, and the latest other texts.
 
 import { activity, isHearing } from "./activities.js";
 import { $ } from "./dom.js";
+import { showPhrase } from "./recording.js";
 import { createElement, renderChildren } from "./shared/dom.js";
 import { endSpeaking, toggleSpeaking } from "./speaking.js";
-import { measureUsage, state, studio, update } from "./state.js";
+import { measureUsage, recordedPhrase, state, studio, update } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Storage } from "./js/index.js" */
@@ -38,7 +39,7 @@ export async function say(again) {
     $("text").value = again;
   }
   const text = $("text").value.trim();
-  if (!(await toggleSpeaking(state.voice ? "mine" : "base")) || deletions !== state.deletions || text.length > MAX_LENGTH) return;
+  if (!(await toggleSpeaking(state.voice || recordedPhrase(text) ? "mine" : "base")) || deletions !== state.deletions || text.length > MAX_LENGTH) return;
   const kept = state.said.some((each) => each.text === text && each.kept);
   change([{ text, kept }, ...without(text)]);
 }
@@ -46,6 +47,7 @@ export async function say(again) {
 /** What the buttons of a text do. @type {{ [act: string]: (text: string) => unknown }} */
 const ACTS = {
   say,
+  record: showPhrase,
   keep: (text) => change(state.said.map((each) => (each.text === text ? { text, kept: !each.kept } : each))),
   forget: (text) => change(without(text)),
 };
@@ -66,6 +68,7 @@ export function renderSaid({ said, activity: current }) {
     const item = createElement("li", {},
       button("say", { className: "again", textContent: text, lang: "en", disabled: isHearing(current) }),
       button("keep", { className: "plain", textContent: t("said.keep"), ariaLabel: `${t("said.keep")}: ${text}`, ariaPressed: `${kept}` }),
+      button("record", { className: "plain", textContent: t("said.record"), ariaLabel: `${t("said.record")}: ${text}`, ariaPressed: `${Boolean(recordedPhrase(text))}` }),
       button("forget", { className: "plain", textContent: t("said.forget"), ariaLabel: `${t("said.forget")}: ${text}` }));
     item.dataset.key = text;
     return item;

@@ -5,7 +5,7 @@ import { $ } from "./dom.js";
 import { originOf } from "./js/speech.js";
 import { playTrack, playedPart, stopPlaying } from "./shared/player.js";
 import { Track } from "./shared/track.js";
-import { initial, state, studio, unlessCancelled, update } from "./state.js";
+import { initial, recordedPhrase, state, studio, unlessCancelled, update } from "./state.js";
 
 /** @import { Similarity, Voice } from "./js/index.js" */
 /** @import { Spoken } from "./state.js" */
@@ -33,8 +33,11 @@ export async function replaceVoice(voice) {
 /** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which @returns {Promise<boolean | void>} Whether the whole text was spoken. */
 export async function toggleSpeaking(which) {
   if (speechActivity.current === which) return endSpeaking(which);
+  const text = $("text").value;
   const voice = which === "base" ? (state.compared?.voice ?? studio().base) : state.voice;
-  const run = voice && speechActivity.begin(which);
+  // What the visitor has recorded is played as it is.
+  const recorded = which === "mine" ? recordedPhrase(text) : undefined;
+  const run = (voice || recorded) && speechActivity.begin(which);
   if (!run) return;
   const clicked = performance.now();
   const track = new Track();
@@ -47,16 +50,17 @@ export async function toggleSpeaking(which) {
   let isComplete = false;
   run.onEnd(() => isComplete || updateSpoken(which, initial.spoken[which]));
   try {
-    for await (const sentence of voice.stream($("text").value, { ...state.delivery, signal: run.signal })) {
+    const sentences = recorded ? [{ ...recorded, pauseSeconds: 0, stop, warnings: [] }] : /** @type {Voice} */ (voice).stream(text, { ...state.delivery, signal: run.signal });
+    for await (const sentence of sentences) {
       if (run.isOver) return;
       track.add(sentence, sentence.pauseSeconds);
       if (sentence.stop !== "durations") ({ stop } = sentence);
       update({ textWarnings: sentence.warnings });
-      updateSpoken(which, { speech: track });
+      updateSpoken(which, { speech: track, isRecorded: recorded !== undefined });
     }
     if (run.isOver) return;
     isComplete = true;
-    updateSpoken(which, { stop, file: track.toBlob(originOf(voice.info.id)) });
+    updateSpoken(which, { stop, file: track.toBlob(recorded || !voice ? {} : originOf(voice.info.id)) });
   } catch (error) {
     if (!run.isOver) update({ speakError: unlessCancelled(error) });
   } finally {

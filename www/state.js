@@ -36,6 +36,8 @@ export const WANTED_SECONDS = 60;
 export const MIN_SECONDS = 5;
 /** Sentences on the cards at first: about a minute of speech. The base has more of them, the best ones first, which follow after the last card. */
 export const SENTENCES = 12;
+/** What is spoken during a training; English, like everything that is spoken. */
+export const PREVIEW = "Good morning. I am glad that you can hear me.";
 /** The first card. It is English like all other sentences: it is aligned, trained on, and stored in the voice file. */
 export const CONSENT = { id: "consent", text: "This is my own voice, and I agree that this page learns to speak with it." };
 
@@ -51,7 +53,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Failure | null} loadError Why the page could not start.
  * @property {Recovery | null} engine The last restart of the engine.
  * @property {Studio | null} studio
- * @property {{ id: string, text: string }[]} prompts The sentences to be read, consent first.
+ * @property {{ id: string, text: string }[]} prompts The sentences to be read: consent, own phrases, those of the base.
  * @property {"record" | "files"} source
  * @property {number} current Index of the sentence on the card.
  * @property {Failure & { kept?: boolean } | null} microphoneError Why nothing was recorded; `kept` where an earlier recording stays.
@@ -99,10 +101,10 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string | null} badClip The clip at which it failed.
  * @property {{ iteration: number, iterations: number } | null} resumable
  */
-/** A text as it was spoken; `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], file: Blob | null, firstAudioMs: number | null }} Spoken */
+/** A text as it was spoken; `isRecorded` where it is the visitor's own recording, `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], isRecorded: boolean, file: Blob | null, firstAudioMs: number | null }} Spoken */
 
 /** @type {Spoken} */
-const NOT_SPOKEN = { speech: null, stop: "durations", file: null, firstAudioMs: null };
+const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, file: null, firstAudioMs: null };
 
 /** @type {State} */
 export const initial = {
@@ -121,7 +123,7 @@ export const initial = {
   files: [],
   filesConsent: { whose: "mine", name: "", agreed: false },
   training: { outcome: "none", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, notStored: null, first: 0, seconds: 0, steps: 0, preview: null, error: null, badClip: null, resumable: null },
-  preview: null,
+  preview: PREVIEW,
   voice: null,
   bank: [],
   bases: [],
@@ -190,11 +192,20 @@ export const consented = ({ source, filesConsent, recordings }) => (source === "
 /** A tick holds for the statement beside it, and no longer once that has changed. @param {State} state @returns {FilesConsent} */
 export const unticked = ({ filesConsent }) => ({ ...filesConsent, agreed: false });
 
-/** The consent and the first sentences of a base. @param {Studio} studio @param {number} count @returns {State["prompts"]} */
-export const cards = ({ prompts }, count) => (prompts.length ? [CONSENT, ...prompts.slice(0, count)] : []);
+/** Whether a card is that of a phrase of the visitor's own. @param {{ id: string }} prompt */
+export const isOwn = ({ id }) => id.startsWith("own-");
+
+/** The consent, phrases of the visitor's own, and the first sentences of a base. @param {Studio} studio @param {number} count @param {State["prompts"]} own @returns {State["prompts"]} */
+export const cards = ({ prompts }, count, own) => (prompts.length + own.length ? [CONSENT, ...own, ...prompts.slice(0, count)] : []);
+
+/** The good recording of a phrase of the visitor's own. @param {string} text @returns {PageClip | undefined} */
+export function recordedPhrase(text) {
+  const plain = (/** @type {string} */ words) => words.trim().replace(/\s+/g, " ").toLowerCase();
+  return [...state.recordings.values()].find((clip) => isOwn(clip) && clip.report && plain(clip.text) === plain(text));
+}
 
 /** Whether the base has further sentences than those on the cards. @param {State} state */
-export const hasMorePrompts = ({ studio, prompts }) => prompts.length > 0 && prompts.length <= (studio?.prompts.length ?? 0);
+export const hasMorePrompts = ({ studio, prompts }) => prompts.length > 0 && prompts.filter((prompt) => !isOwn(prompt)).length <= (studio?.prompts.length ?? 0);
 
 /** The sentence on the card. @param {State} state */
 export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;

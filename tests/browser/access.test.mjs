@@ -21,7 +21,6 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.setInputFiles("#file-input", { name: "letter.wav", mimeType: "audio/wav", buffer: Buffer.from("This is a letter.") });
     await page.waitForSelector("#file-list .failure");
     await clean(session, "files, one of them without sound");
-    await page.check("#preview-on");
     await page.click("#train-start");
     await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
     await page.click("#train-pause");

@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 export const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
 export const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
 /** The voice of that speech. */
-export const VOICE = "flite-slt";
+export const VOICE = "kokoro-af_heart";
 
 /** Why tests that need ffmpeg to make other videos are skipped; false where they run. */
 export const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;

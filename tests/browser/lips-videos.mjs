@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { ROOT } from "./harness.mjs";
 
 const OUT = join(ROOT, "tests/fixtures/lips");
-const VOICE = "flite-slt";
+const VOICE = "kokoro-af_heart";
 const drawn = mkdtempSync(join(tmpdir(), "ownvoice-lips-"));
 /** @param {string[]} options */
 const ownvoice = (...options) => execFileSync("ownvoice", options, { cwd: ROOT, stdio: "inherit" });

@@ -49,7 +49,7 @@ export function photographs(thing, count) {
 }
 
 /** Makes a picture of one colour. @param {string} size */
-export const plain = (size) => made(`${size}.png`, "-f", "lavfi", "-i", `color=c=orange:s=${size}`, "-frames:v", "1");
+export const plain = (size) => made(`${size}.png`, "-f", "lavfi", "-i", "color=c=orange:s=64x64", "-vf", `scale=${size.replace("x", ":")}`, "-frames:v", "1");
 
 /** Opens the page and waits until it is ready. @param {Options & { prepare?: (session: Session) => unknown }} [options] */
 export async function open(options) {

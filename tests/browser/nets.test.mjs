@@ -67,7 +67,9 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
 
     // The saved net names the same after everything was deleted.
     const file = await download(page, "#download");
+    const { tensors } = tensorsOf(Buffer.from(file));
     t.diagnostic(`${(file.length / 1e6).toFixed(2)} MB`);
+    assert.deepEqual([tensors["classifier.weight"].shape, tensors["blocks.4.1.conv_pw.weight"].shape], [[2, 1024], [1024, 1024, 1, 1]], "timm's names");
     page.once("dialog", (dialog) => dialog.accept());
     await page.click("#forget");
     await page.waitForFunction(() => document.querySelector("#keep-words")?.textContent);
@@ -147,5 +149,105 @@ test("pictures of files are learned in place of the camera's, and those that can
   await page.waitForSelector("#learn-error:not([hidden])");
   assert.equal(await page.textContent("#learn-error code"), "names-equal");
   session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+/** The worker stops in the middle of learning, as on a machine that is much slower. @param {Session} session */
+const halting = (session) => session.rewrite("nets/worker.js", (text) => text.replace("const step = await tuner.step();", "const step = await tuner.step();\n        if (step.iteration === 30) await new Promise(() => {});"));
+
+/** Waits until the page has learned for some iterations, and then stands. @param {Session} session */
+async function halted({ page }) {
+  await page.waitForFunction(() => Number(document.querySelector("#learn-iteration")?.textContent?.match(/\d+/)?.[0]) >= 20, null, { timeout: 3 * MINUTE });
+  // The last checkpoint is at 25, and no report of the iterations after it may come.
+  await page.waitForTimeout(3000);
+}
+
+test("learning goes on after the tab was closed, and all is there at the next visit", { timeout: 10 * MINUTE, skip }, async (t) => {
+  const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
+  const first = await open({ profile, prepare: halting });
+  try {
+    await addPhotographs(first, ["Bars", "Fractal"]);
+    await first.page.click("#learn");
+    await halted(first);
+  } finally {
+    await first.close();
+  }
+
+  const second = await open({ profile });
+  try {
+    const { page } = second;
+    // The pictures and the names are there, and it goes on by itself from the checkpoint.
+    assert.equal(await page.locator("#things img").count(), 16);
+    assert.deepEqual(await page.locator("#things [data-action=name]").evaluateAll((fields) => fields.map((field) => /** @type {HTMLInputElement} */ (field).value)), ["Bars", "Fractal"]);
+    await page.evaluate(() => {
+      const noted = (/** @type {any} */ (globalThis).noted = /** @type {string[]} */ ([]));
+      const watched = /** @type {Element} */ (document.querySelector("#learn-iteration"));
+      new MutationObserver(() => noted.push(watched.textContent ?? "")).observe(watched, { childList: true, characterData: true, subtree: true });
+    });
+    assert.match((await page.textContent("#learn-words")) ?? "", /^(Learning goes on where the tab was closed|It has learned)/);
+    const words = await learned(second);
+    assert.match(words, /^It has learned Bars and Fractal from 16 pictures/);
+    const iterations = /** @type {string[]} */ (await page.evaluate("noted")).map((text) => Number(text.match(/\d+/)?.[0])).filter(Boolean);
+    t.diagnostic(`went on at iteration ${iterations[0]}`);
+    assert.ok(iterations[0] > 25, iterations.join(" "));
+    second.assertQuiet();
+  } finally {
+    await second.close();
+  }
+
+  const third = await open({ profile });
+  t.after(() => third.close());
+  assert.match((await third.page.textContent("#learn-words")) ?? "", /^It has learned Bars and Fractal/);
+  assert.equal((await look(third, photographs("Fractal", 1)[0])).name, "Fractal");
+  third.assertQuiet();
+});
+
+test("one tab learns at a time, and deleting in another tab deletes everything", { timeout: 5 * MINUTE, skip }, async (t) => {
+  const session = await open({ prepare: halting });
+  t.after(() => session.close());
+  await addPhotographs(session, ["Bars", "Fractal"], 4);
+  await session.page.click("#learn");
+  await halted(session);
+
+  const page = await session.context.newPage();
+  await page.goto(new URL("nets.html", session.url).href);
+  // It finds the interrupted learning, which another tab is doing.
+  await page.waitForSelector("#learn-error:not([hidden])", { timeout: MINUTE });
+  assert.equal(await page.textContent("#learn-error code"), "training-elsewhere");
+  assert.equal(await page.locator("#things img").count(), 8);
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#forget");
+  await page.waitForFunction(() => document.querySelector("#keep-words")?.textContent === "Everything has been deleted.", null, { timeout: MINUTE });
+  await session.page.waitForFunction(() => document.querySelectorAll("#things img").length === 0 && document.body.dataset.phase === "ready", null, { timeout: MINUTE });
+  const left = await page.evaluate(async () => {
+    const names = [];
+    for await (const name of (await navigator.storage.getDirectory()).keys()) names.push(name);
+    return names;
+  });
+  assert.deepEqual(left, []);
+});
+
+test("the page is used by keyboard alone", { timeout: 5 * MINUTE, skip }, async (t) => {
+  const session = await open({ viewport: PHONE });
+  t.after(() => session.close());
+  const { page } = session;
+  await addPhotographs(session, ["Bars", "Fractal"], 4);
+  await page.focus("#more");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => /** @type {HTMLElement} */ (document.activeElement).ariaLabel), "Name of thing 3", "the new thing is named next");
+  await page.keyboard.type("Lamp");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Remove: Lamp");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll("#things > li").length === 2);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "more", "the focus is not lost");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "learn");
+  await page.keyboard.press("Enter");
+  await learned(session);
+  for (const id of ["see-camera", "see-file", "download", "open-file", "forget"]) {
+    await page.focus(`#${id}`);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), id);
+  }
   session.assertQuiet();
 });

@@ -83,7 +83,7 @@ async function firstSound() {
     await session.page.click("#base .say", { timeout: MINUTE });
     await session.page.waitForSelector("#base[data-first-audio-ms]", { timeout: MINUTE });
     const seconds = (performance.now() - started) / 1000;
-    const order = session.requests.map(({ url }) => new URL(url).pathname).filter((path) => /weights\.safetensors|module|uplot\.js|\.wasm/.test(path));
+    const order = session.requests.map(({ url }) => new URL(url).pathname).filter((path) => /weights\.safetensors|module|wavesurfer\.js|\.wasm/.test(path));
     assert.match(order.at(-1) ?? "", /weights/, `nothing is fetched after the base: ${order.join(" ")}`);
     return seconds;
   } finally {

@@ -10,10 +10,10 @@ import { heard, ready, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-test("both pages have the same policy", () => {
-  const [voice, lips] = ["index.html", "lips.html"].map((page) => readFileSync(join(ROOT, "www", page), "utf8").match(/http-equiv="Content-Security-Policy" content="([^"]+)"/)?.[1]);
+test("all pages have the same policy", () => {
+  const [voice, ...others] = ["index.html", "lips.html", "nets.html"].map((page) => readFileSync(join(ROOT, "www", page), "utf8").match(/http-equiv="Content-Security-Policy" content="([^"]+)"/)?.[1]);
   assert.ok(voice?.startsWith("default-src 'none'"), voice);
-  assert.equal(lips, voice);
+  assert.deepEqual(others, [voice, voice]);
 });
 
 test("the policy forbids what the page never does", async (t) => {
@@ -67,7 +67,7 @@ async function listener(t) {
   return { host: `127.0.0.1:${address.port}`, reached };
 }
 
-for (const path of ["", "lips.html"]) {
+for (const path of ["", "lips.html", "nets.html"]) {
   test(`the policy holds in the worker of ${path || "index.html"}, on a host that sends none`, { timeout: 2 * MINUTE }, async (t) => {
     const { host, reached } = await listener(t);
     const session = await visit({ device: "cpu", tiny: true, path, prepare: (session) => session.servePlainly() });

@@ -12,11 +12,10 @@ test("after a phone is turned nothing is wider than the window, while it learns 
   const { page } = session;
   await ready(session);
   await chooseFiles(page, 2);
-  await page.check("#preview-on");
   await page.click("#details > summary");
   await page.click("#train-start");
   await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
-  await page.waitForSelector("#loss-curve canvas");
+  await page.waitForSelector("#loss-curve");
   await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
   await page.click("#precision-start");
   await page.waitForSelector("#precision-text:not([hidden])", { timeout: 2 * MINUTE });
@@ -27,7 +26,7 @@ test("after a phone is turned nothing is wider than the window, while it learns 
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   assert.equal(await width(), PHONE.width);
   await session.screenshot("turned");
-  const curve = await page.locator("#loss-curve canvas").boundingBox();
+  const curve = await page.locator("#loss-curve").boundingBox();
   assert.ok(curve && curve.width > 200 && curve.x + curve.width <= PHONE.width, "the curve is drawn at its new size");
   // The page is wider than before, too.
   await page.setViewportSize({ width: PHONE.height, height: PHONE.width });

@@ -1,4 +1,4 @@
-// The WebAssembly modules of the page and of lips: the constructor trap, and their size.
+// The WebAssembly modules of the pages: the constructor trap, and their size.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { ROOT } from "../browser/harness.mjs";
 /** The module that the page fetches, unpacked, without names of functions. */
 const wasm = readFileSync(join(ROOT, "www/pkg/ownvoice_web_bg.wasm"));
 const ofLips = readFileSync(join(ROOT, "www/lips/pkg/ownvoice_web_lips_bg.wasm"));
+const ofThings = readFileSync(join(ROOT, "www/nets/pkg/ownvoice_web_nets_bg.wasm"));
 const cache = process.env.XDG_CACHE_HOME ?? "";
 /** Returns the path of a module as it was linked, with names of functions, in the folder that `cargo xtask` builds in. @param {string} name */
 const linked = (name) => join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), `ownvoice/target-wasm/wasm32-unknown-unknown/release/${name}.wasm`);
@@ -46,7 +47,7 @@ async function functionNames(bytes) {
   return [];
 }
 
-for (const module of ["ownvoice_web", "ownvoice_web_lips"]) {
+for (const module of ["ownvoice_web", "ownvoice_web_lips", "ownvoice_web_nets"]) {
   test(`no export of ${module} runs the static constructors again`, async () => {
     const names = await functionNames(readFileSync(linked(module)));
     assert.ok(names.length > 1000, "the section lists the functions");
@@ -61,7 +62,7 @@ test("burn's matmul for GPUs is left out", async () => {
   assert.deepEqual(names.filter((name) => /cubek_matmul.*matmul_entry/.test(name)), []);
 });
 
-for (const [name, module, most] of /** @type {const} */ ([["the page's", wasm, 5], ["that of lips", ofLips, 2.5]])) {
+for (const [name, module, most] of /** @type {const} */ ([["the page's", wasm, 5], ["that of lips", ofLips, 2.5], ["that of things", ofThings, 1]])) {
   test(`${name} module is under ${most} MB gzipped, and has no names`, async () => {
     const megabytes = gzipSync(module, { level: 9 }).length / 1e6;
     assert.ok(megabytes < most, `${megabytes.toFixed(2)} MB`);

@@ -28,10 +28,10 @@ use crate::{
     convert::{from_js, to_js},
     error::{js_error, to_js_error},
     objects::{
-        self, BaseParts, Clip, ClipReport, CountWork, DeviceMemory, OnProgress, Part, PrecisionFault,
-        PrecisionOptions, PrecisionReport, PrecisionRow, Profile, SelfTest, TextWarning, TrainingOptions,
-        clips_from_js, continues,
+        self, BaseParts, Clip, ClipReport, CountWork, DeviceMemory, Part, PrecisionFault, PrecisionOptions,
+        PrecisionReport, PrecisionRow, Profile, SelfTest, TextWarning, TrainingOptions, clips_from_js,
     },
+    progress::{OnProgress, continues},
     tuner::Tuner,
     voice::Voice,
 };

@@ -12,6 +12,7 @@ pub mod helper;
 #[cfg(target_arch = "wasm32")]
 pub mod micro_kernel;
 pub mod objects;
+pub mod progress;
 pub mod tuner;
 pub mod voice;
 

@@ -4,7 +4,7 @@
 //! `tests/js/boundary.ts` compares these types with those that the package documents.
 
 use burn_fused::precision::Metrics;
-use js_sys::{Function, Promise};
+use js_sys::Function;
 use ownvoice::{
     audio::{Audio as CrateAudio, Note, level},
     check::profile,
@@ -17,7 +17,6 @@ use ownvoice::{
 use serde::{Deserialize, Serialize};
 use tsify::{Ts, Tsify};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 
 use crate::convert::{float32_array, from_js, uint32_array};
 
@@ -550,22 +549,7 @@ impl Speech {
 
 #[wasm_bindgen]
 extern "C" {
-    /// A callback that is awaited between two parts of a long call, so that the worker can take messages. Returns whether to continue.
-    #[derive(Clone)]
-    #[wasm_bindgen(extends = Function, typescript_type = "(done: number, of: number) => Promise<boolean>")]
-    pub type OnProgress;
-
     /// A callback that returns the dispatches and bytes so far, or null where they are not counted.
     #[wasm_bindgen(extends = Function, typescript_type = "() => [number, number] | null")]
     pub type CountWork;
-}
-
-/// Calls `on_progress`. Returns whether to continue: false also where the callback throws.
-pub async fn continues(on_progress: &OnProgress, done: usize, of: usize) -> bool {
-    match on_progress.call2(&JsValue::NULL, &done.into(), &of.into()) {
-        Ok(answer) => {
-            JsFuture::from(answer.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy())
-        }
-        Err(_) => false,
-    }
 }

@@ -10,7 +10,8 @@ use wasm_bindgen::prelude::*;
 use crate::{
     convert::{from_js, to_js},
     error::to_js_error,
-    objects::{Clip, Delivery, OnProgress, Similarity, Speech, VoiceInfo, clips_from_js, continues},
+    objects::{Clip, Delivery, Similarity, Speech, VoiceInfo, clips_from_js},
+    progress::{OnProgress, continues},
 };
 
 /// A voice, which holds a reference to its base.

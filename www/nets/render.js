@@ -123,12 +123,11 @@ function learnWords() {
 }
 
 function renderLearning() {
-  const { activity, step, losses, accuracy } = state;
+  const { activity, step, part, losses, accuracy } = state;
   const isLearning = activity === "learning";
   setText($("learn-words"), learnWords());
   $("learning").hidden = !isLearning;
-  if (step) $("learn-bar").value = step.iteration / step.iterations;
-  else $("learn-bar").removeAttribute("value");
+  $("learn-bar").value = step ? step.iteration / step.iterations : part;
   setText($("learn-iteration"), step ? t("learn.iteration", { iteration: step.iteration, iterations: step.iterations }) : "");
   setText($("learn-loss"), step ? t("learn.loss", { loss: formatNumber(step.loss, 3) }) : "");
   setText($("learn-held-out"), accuracy === null ? "" : t("learn.held-out", { percent: percent(accuracy) }));

@@ -30,7 +30,7 @@ import { createStore } from "../shared/page.js";
  * @property {Thing[]} things
  * @property {number} made How many things there ever were.
  * @property {string} shown Id of the thing that is being filmed or read.
- * @property {number} part The part of it that is done.
+ * @property {number} part The part of it, or of the pictures to be learned, that is done.
  * @property {Failure | null} showError
  * @property {{ pictures: number, isResumed: boolean } | null} looking The learning in progress.
  * @property {NetStep | null} step The last training step.

@@ -120,7 +120,8 @@ export const readThing = (id, files) =>
   );
 
 /** @param {any} progress */
-function showProgress({ status, before, ...step }) {
+function showProgress({ status, before, done, of, ...step }) {
+  if (status === "looking") return update({ part: done / of });
   if (status === "begun") return update({ accuracy: before.accuracy });
   update({ step, losses: [...state.losses, step.loss], accuracy: step.heldOut?.accuracy ?? state.accuracy });
 }
@@ -135,7 +136,7 @@ export const learn = (interrupted) =>
     async (task) => {
       const called = interrupted ?? learnable();
       const pictures = called.reduce((sum, { id }) => sum + (state.things.find((thing) => thing.id === id)?.thumbnails.length ?? 0), 0);
-      update({ looking: { pictures, isResumed: Boolean(interrupted) }, step: null, losses: [], accuracy: null, learnError: null, isDeleted: false });
+      update({ looking: { pictures, isResumed: Boolean(interrupted) }, step: null, part: 0, losses: [], accuracy: null, learnError: null, isDeleted: false });
       if (new Set(called.map(({ name }) => name)).size < called.length) throw new OwnvoiceError("names-equal", "two things have the same name");
       task.onEnd(keepScreenOn());
       const learned = await call("learn", { called, isResumed: Boolean(interrupted) }, { signal: task.signal, stopSignal: task.stopSignal, onProgress: showProgress });

@@ -2,7 +2,7 @@
 
 import { compile, fetchBase, fetchManifest } from "../js/download.js";
 import { OwnvoiceError } from "../js/errors.js";
-import { Transfer, serve, yieldToMessages } from "../js/rpc.js";
+import { Transfer, betweenParts, serve, yieldToMessages } from "../js/rpc.js";
 import { Store, trainingLock } from "../js/store.js";
 import init, { NetBase } from "./pkg/ownvoice_web_nets.js";
 import { STORE } from "./store.js";
@@ -149,8 +149,9 @@ async function learn(called, isResumed, { signal, stopSignal, progress }) {
   try {
     if (!run) await keep(null);
     await yieldToMessages(signal);
-    const tuner = await (run?.checkpoint ? base.resume(lessons, run.checkpoint) : base.tuner(lessons));
+    const tuner = await base.tuner(lessons, betweenParts({ signal, progress }, (done, of) => ({ status: "looking", done, of })));
     try {
+      if (run?.checkpoint) tuner.restore(run.checkpoint);
       progress({ status: "begun", before: tuner.before });
       let reportedMs = 0;
       for (let stop = null; !stop && !stopSignal.aborted; ) {

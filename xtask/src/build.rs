@@ -1,5 +1,5 @@
-//! Builds the site: the WebAssembly modules with their JavaScript in `www/pkg` and `www/lips/pkg`, the third-party libraries in `www/vendor`, minified
-//! scripts in `dist/minified`, and a list of all files with their hashes.
+//! Builds the site: the WebAssembly modules with their JavaScript in `www/pkg`, `www/lips/pkg` and `www/nets/pkg`, the third-party libraries in `www/vendor`,
+//! minified scripts in `dist/minified`, and a list of all files with their hashes.
 
 use crate::notices;
 use crate::setup::{self, WASM, cargo_wasm};
@@ -30,7 +30,7 @@ struct Program {
 const VOICE: Program = Program {
     package: "ownvoice-web",
     folder: "www/pkg",
-    licences: &[("uplot", "www/vendor/uplot-licence.txt"), WAVESURFER],
+    licences: &[WAVESURFER],
 };
 
 /// The module of the lip-reading page. It is separate and has no GPU kernels: the CPU is faster than real time there.
@@ -38,6 +38,13 @@ const LIPS: Program = Program {
     package: "ownvoice-web-lips",
     folder: "www/lips/pkg",
     licences: &[WAVESURFER, ("SeetaFace", "crate/ownvoice/data/LICENSE-SEETAFACE")],
+};
+
+/// The module of the page of things.
+const NETS: Program = Program {
+    package: "ownvoice-web-nets",
+    folder: "www/nets/pkg",
+    licences: &[("MobileNetV1, by The TensorFlow Authors", "LICENSE-APACHE")],
 };
 
 const WAVESURFER: (&str, &str) = ("wavesurfer", "www/vendor/wavesurfer-licence.txt");
@@ -57,16 +64,15 @@ impl Program {
     }
 }
 
-/// Returns whether only the lip-reading page uses a file. The service worker does not keep these files for offline visits.
-fn is_of_lips(name: &str) -> bool {
-    name == "lips.html" || name.starts_with("lips/")
+/// Returns whether only other pages than the main one use a file. The service worker does not keep these files for offline visits.
+fn is_of_other_pages(name: &str) -> bool {
+    ["lips.html", "nets.html", "shared/camera.js"].contains(&name)
+        || name.starts_with("lips/")
+        || name.starts_with("nets/")
 }
 
-/// The third-party libraries of the page, in builds that set a global: paths in `page-libraries/node_modules` and names in `www/vendor`.
-const LIBRARIES: [(&str, &str); 5] = [
-    ("uplot/dist/uPlot.iife.min.js", "uplot.js"),
-    ("uplot/dist/uPlot.min.css", "uplot.css"),
-    ("uplot/LICENSE", "uplot-licence.txt"),
+/// The third-party library of the page, in a build that sets a global: paths in `page-libraries/node_modules` and names in `www/vendor`.
+const LIBRARIES: [(&str, &str); 2] = [
     ("wavesurfer.js/dist/wavesurfer.min.js", "wavesurfer.js"),
     ("wavesurfer.js/LICENSE", "wavesurfer-licence.txt"),
 ];
@@ -89,29 +95,30 @@ pub fn all() -> Result {
     }
 }
 
-/// Builds everything: `www/vendor`, `dist/minified`, `www/pkg` and `www/lips/pkg`.
+/// Builds everything: `www/vendor`, `dist/minified`, and the modules of all pages.
 pub fn page() -> Result {
     voice()?;
-    lips()?;
+    other_pages()?;
     write(&complete_stamp(), "")
 }
 
-/// Builds everything except `www/lips/pkg`.
+/// Builds everything except the modules of the other pages.
 pub fn voice() -> Result {
     program(&VOICE, &[], "WebAssembly (the first build compiles burn: about 10 minutes on two cores)")?;
     list()
 }
 
-/// Builds `www/lips/pkg`. It shares most dependencies with [`page_for_cpu`].
-pub fn lips() -> Result {
+/// Builds `www/lips/pkg` and `www/nets/pkg`. They share most dependencies with [`page_for_cpu`].
+pub fn other_pages() -> Result {
     program(
         &LIPS,
         &[],
         "WebAssembly of the lip-reading page (the first build compiles burn for the CPU: about 5 minutes on two cores)",
-    )
+    )?;
+    program(&NETS, &[], "WebAssembly of the page of things")
 }
 
-/// Builds everything except `www/lips/pkg`, without GPU kernels, which take most of the time of a first build.
+/// Builds everything except the modules of the other pages, without GPU kernels, which take most of the time of a first build.
 pub fn page_for_cpu() -> Result {
     program(&VOICE, &["--no-default-features"], "WebAssembly without GPU kernels")?;
     list()
@@ -216,7 +223,8 @@ fn scripts() -> Result {
         walk(&root().join(from), part, &mut own)?;
     }
     own.retain(|(name, _)| {
-        name.ends_with(".js") && !["pkg/", "vendor/", "lips/pkg/"].iter().any(|made| name.starts_with(made))
+        name.ends_with(".js")
+            && !["pkg/", "vendor/", "lips/pkg/", "nets/pkg/"].iter().any(|made| name.starts_with(made))
     });
     let changed =
         own.into_iter().map(|(name, source)| (served(root(), &name, &source), folder.join(name), source));
@@ -244,7 +252,7 @@ pub fn listed(root: &Path) -> Result<String> {
     let module = VOICE.module();
     let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{module}")];
     found.retain(|(name, _)| {
-        !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()) && !is_of_lips(name)
+        !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()) && !is_of_other_pages(name)
     });
     for file in ["models/prompts.json", "models/base/manifest.json"] {
         found.push((file.to_string(), root.join(file)));
@@ -339,6 +347,9 @@ mod tests {
             ("www/lips.html", "page of lips"),
             ("www/lips/app.js", "script of lips"),
             ("www/lips/pkg/y.wasm", "module of lips"),
+            ("www/nets.html", "page of things"),
+            ("www/nets/app.js", "script of things"),
+            ("www/shared/camera.js", "script of both"),
             ("web/js/index.js", "module"),
             ("web/js/types/index.d.ts", "types"),
             ("models/prompts.json", "[]"),

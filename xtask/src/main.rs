@@ -28,7 +28,7 @@ cargo xtask fuzz [TARGET ..] [--inputs N]          fuzz all readers of untrusted
                                                    including those of earlier runs)
 cargo xtask pack                                   make the npm tarball and print its path
 cargo xtask readme                                 update README's tables from the base's manifest and docs/bench.json
-cargo xtask build                                  build WebAssembly and libraries into www/pkg, www/lips/pkg and www/vendor
+cargo xtask build                                  build WebAssembly and libraries into www/pkg, www/lips/pkg, www/nets/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install the tools of the other commands (and Trunk)
 
 Each command first installs the tools that it needs and does not find, and prints what it installs.";

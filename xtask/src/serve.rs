@@ -29,7 +29,7 @@ pub fn run(port: u16) -> Result {
     let _ = std::io::stdout().flush();
     if !incremental {
         eprintln!("--- the page works on the CPU; the GPU kernels are being compiled");
-        build::lips()?;
+        build::other_pages()?;
         build::page()?;
         eprintln!("--- reload the page to use the GPU");
     }

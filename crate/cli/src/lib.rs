@@ -33,6 +33,9 @@ pub mod check;
 pub mod lips;
 
 #[doc(hidden)]
+pub mod nets;
+
+#[doc(hidden)]
 pub mod commands;
 
 pub use commands::run;

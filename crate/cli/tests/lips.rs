@@ -427,7 +427,7 @@ fn the_shipped_base_speaks_drawn_faces() {
     let config = ownvoice_cli::lips::corpus::LipCorpusConfig {
         out: videos.clone(),
         base: models.join("base"),
-        voices: ownvoice_cli::lips::corpus::LipVoices::Named(vec!["flite-slt".into()]),
+        voices: ownvoice_cli::lips::corpus::LipVoices::Named(vec!["kokoro-af_heart".into()]),
         sentences: 3,
         faces: 3,
         texts: ownvoice_cli::lips::corpus::LipTexts::HeldOutCommands,

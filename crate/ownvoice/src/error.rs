@@ -113,7 +113,7 @@ kinds! {
     ClassesTooFew = "classes-too-few",
     /// A class has no examples.
     ClassEmpty = "class-empty",
-    /// An example contains a value that is not finite, or does not fit the net.
+    /// An example does not fit the net or its loss.
     ExampleInvalid = "example-invalid",
     /// An option lies outside its range, or contradicts another.
     OptionInvalid = "option-invalid",

@@ -9,6 +9,8 @@ mod constructors;
 mod convert;
 #[path = "../../src/error.rs"]
 mod error;
+#[path = "../../src/progress.rs"]
+mod progress;
 
 use ownvoice::{
     Device,
@@ -23,6 +25,7 @@ use wasm_bindgen::prelude::*;
 
 use convert::{float32_array, to_js};
 use error::to_js_error;
+use progress::{OnProgress, continues};
 
 /// Pixels of a picture's side. At 32 n + 1, padding is on both sides alike, as the weights were converted for.
 const SIDE: usize = 129;
@@ -42,9 +45,10 @@ pub struct NetMetrics {
     pub accuracy: f32,
 }
 
-impl From<&Metrics> for NetMetrics {
-    fn from(metrics: &Metrics) -> Self {
-        Self { loss: metrics.loss, accuracy: metrics.accuracy }
+impl From<Metrics> for NetMetrics {
+    fn from(metrics: Metrics) -> Self {
+        let accuracy = metrics.accuracy.expect("pictures have classes");
+        Self { loss: metrics.loss, accuracy }
     }
 }
 
@@ -132,19 +136,17 @@ impl NetBase {
         NetLessons { config, pictures: Pictures { names, items: Vec::new() } }
     }
 
-    /// Starts a tuning.
-    pub async fn tuner(&self, lessons: NetLessons) -> Result<NetTuner, JsValue> {
+    /// Starts a tuning. `on_progress` is called with the number of pictures that were looked at, and of all.
+    pub async fn tuner(
+        &self,
+        lessons: NetLessons,
+        #[wasm_bindgen(js_name = onProgress)] on_progress: OnProgress,
+    ) -> Result<NetTuner, JsValue> {
+        let NetLessons { config, pictures } = lessons;
+        let progress = async |done: usize, of: usize| continues(&on_progress, done, of).await;
+        let weights = Some(self.weights.clone());
         let options = NetTuneOptions::quick();
-        let NetLessons { config, pictures } = lessons;
-        let tuner = Tuner::start(config, Some(self.weights.clone()), pictures, options, &self.device).await;
-        Ok(NetTuner { tuner: tuner.map_err(to_js_error)? })
-    }
-
-    /// Continues a tuning on the same pictures.
-    pub async fn resume(&self, lessons: NetLessons, checkpoint: &[u8]) -> Result<NetTuner, JsValue> {
-        let NetLessons { config, pictures } = lessons;
-        let tuner =
-            Tuner::resume(config, Some(self.weights.clone()), pictures, checkpoint, &self.device).await;
+        let tuner = Tuner::start(config, weights, pictures, options, &self.device, progress).await;
         Ok(NetTuner { tuner: tuner.map_err(to_js_error)? })
     }
 
@@ -180,12 +182,17 @@ impl NetTuner {
             iteration: step.iteration,
             iterations: step.iterations,
             loss: step.loss,
-            held_out: step.held_out.as_ref().map(NetMetrics::from),
+            held_out: step.held_out.map(NetMetrics::from),
             stop: step.stop.map(|reason| reason.name().to_owned()),
         })
     }
 
-    /// Encodes the state, from which [`NetBase::resume`] continues.
+    /// Continues from a checkpoint of a tuning on the same pictures.
+    pub fn restore(&mut self, checkpoint: &[u8]) -> Result<(), JsValue> {
+        self.tuner.restore(checkpoint).map_err(to_js_error)
+    }
+
+    /// Encodes the state, from which `restore` continues.
     pub async fn checkpoint(&self) -> Result<Vec<u8>, JsValue> {
         self.tuner.checkpoint().await.map_err(to_js_error)
     }
@@ -213,7 +220,7 @@ impl TunedNet {
     #[wasm_bindgen(getter)]
     pub fn tuning(&self) -> Result<Ts<NetTuning>, JsValue> {
         let figures = self.tuned.figures();
-        let [before, after] = figures.held_out.each_ref().map(NetMetrics::from);
+        let [before, after] = figures.held_out.map(NetMetrics::from);
         let names = self.tuned.names().to_vec();
         to_js(&NetTuning { names, iterations: figures.iterations, pictures: figures.pictures, before, after })
     }

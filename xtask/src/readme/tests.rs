@@ -8,8 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders of build outputs and installed packages.
-const GENERATED: [&str; 7] =
-    ["target", "node_modules", "dist", "www/vendor", "www/pkg", "www/lips/pkg", "tests/browser/screenshots"];
+const GENERATED: [&str; 8] = [
+    "target",
+    "node_modules",
+    "dist",
+    "www/vendor",
+    "www/pkg",
+    "www/lips/pkg",
+    "www/nets/pkg",
+    "tests/browser/screenshots",
+];
 /// The top-level folders that paths in documents begin with.
 const FOLDERS: [&str; 7] = ["crate/", "web/", "www/", "xtask/", "tests/", "models/", "docs/"];
 /// Documents about earlier states of the code, which may name paths and commands that no longer exist.

@@ -24,6 +24,7 @@ mod say;
 mod speaker_encoder;
 mod spectrogram;
 mod training;
+mod tune_net;
 mod vocoder;
 
 use std::process::ExitCode;
@@ -78,6 +79,8 @@ enum Command {
     Import(import::ImportArguments),
     /// Synthesise speech from silent videos of a face, and train the models for it; needs the program ffmpeg
     Lips(lips::LipsVerb),
+    /// Tune a small net for pictures, from random weights or from PyTorch's
+    TuneNet(tune_net::TuneNetArguments),
     /// Measure a base by cloning the held-out voices, and write the results into its manifest
     Measure(measure::MeasureArguments),
     /// Measure the aligner on voices with known phone times
@@ -106,7 +109,7 @@ impl Command {
 }
 
 /// The groups of verbs in `--help`.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
     (
         "Make a base",
@@ -122,6 +125,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "lips",
         ],
     ),
+    ("Tune a net", &["tune-net"]),
     ("Measure", &["measure", "verify-aligner", "verify-speakers", "profile", "precision"]),
     ("Set up a shell", &["completions", "man"]),
 ];
@@ -203,6 +207,7 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
         Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
         Command::Import(arguments) => import::import(arguments, console),
         Command::Lips(verb) => lips::lips(verb, ranks, console),
+        Command::TuneNet(arguments) => tune_net::tune_net(arguments, console),
         Command::Measure(arguments) => measure::measure(arguments, console),
         Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),
         Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(arguments, console),

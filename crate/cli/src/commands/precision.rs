@@ -10,6 +10,7 @@ use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
     output::{self, Made},
+    tune_net::net_parser,
 };
 use crate::{
     check::propose::propose,
@@ -17,6 +18,7 @@ use crate::{
 };
 use burn_fused::{
     ComputePlan, Mode,
+    compute::PlantedFault,
     precision::{
         Dump, Replayer, Statistics, first_fault,
         report::{report, side},
@@ -31,6 +33,10 @@ use ownvoice::{
     },
     features::Features,
     files,
+    nets::{
+        NetConfig, NetKind,
+        precision::{NetSide, NetStepConfig, compare_net, default_plan},
+    },
     voice::Base,
 };
 
@@ -53,6 +59,7 @@ enum PrecisionCommand {
     /// Compare a training step with one on the CPU in f32 without fused operations; list the differences, the first divergence first
     #[command(after_help = "Examples:
   ownvoice precision compare --device vulkan --precision mixed
+  ownvoice precision compare --net mobilenetv1 --precision mixed
   ownvoice precision compare --plant sign:decoder.second:lstm:w_hh --json")]
     Compare(CompareArguments),
     /// Find the smallest set of fused operations without which the step no longer differs
@@ -119,6 +126,11 @@ struct StepArguments {
 struct CompareArguments {
     #[command(flatten)]
     step: StepArguments,
+    /// Small net for pictures
+    ///
+    /// A step of this net with random weights, on noise of 64 x 64 pixels (32 x 32 for lenet), is compared instead of one of the base.
+    #[arg(long, value_parser = net_parser())]
+    net: Option<NetKind>,
     /// List all tensors, not only those that fail
     #[arg(long)]
     all: bool,
@@ -171,7 +183,7 @@ impl Bench {
         if !plan.precision.runs_on(&device) {
             return Err(Error::precision_unsupported());
         }
-        plan.faults = arguments.plant.iter().map(|fault| fault.parse()).collect::<burn_fused::Result<_>>()?;
+        plan.faults = faults(arguments)?;
         let on_cpu = Base::open(&arguments.base, &Device::flex())?;
         let config = on_cpu.config().clone();
         let StepArguments { batch, window, seed, .. } = *arguments;
@@ -230,8 +242,13 @@ impl Bench {
 
 fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
     arguments.out.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
-    let bench = Bench::open(&arguments.step)?;
-    let ComparedSteps { reference, found, comparison } = bench.compare(bench.plan.clone())?;
+    let ComparedSteps { reference, found, comparison } = match arguments.net {
+        Some(kind) => compare_step_of_net(kind, &arguments.step)?,
+        None => {
+            let bench = Bench::open(&arguments.step)?;
+            bench.compare(bench.plan.clone())?
+        }
+    };
     if let Some(folder) = &arguments.out {
         files::write(&folder.join("a.safetensors"), reference.serialize())?;
         files::write(&folder.join("b.safetensors"), found.serialize())?;
@@ -251,6 +268,32 @@ fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
     });
     console.result(&json, text);
     Ok(())
+}
+
+/// Compares a step of a net with random weights.
+fn compare_step_of_net(kind: NetKind, arguments: &StepArguments) -> Result<ComparedSteps> {
+    let device = arguments.device.open()?;
+    let mut config = NetConfig::of(kind, 5);
+    config.side = config.side.min(64);
+    let defaults = default_plan(&config, arguments.plan.precision.precision)?;
+    let mut plan = arguments.plan.over(|_| defaults.clone())?;
+    if !plan.precision.runs_on(&device) {
+        return Err(Error::precision_unsupported());
+    }
+    if arguments.batch == 0 || !(0.0..=1.0).contains(&arguments.cosine) {
+        return Err(Error::option_invalid("the batch must be positive, and the minimum cosine between 0 and 1"));
+    }
+    plan.faults = faults(arguments)?;
+    let mode = if arguments.pretraining { Mode::Train } else { Mode::Eval };
+    let step = NetStepConfig { config, batch: arguments.batch, mode, seed: arguments.seed };
+    let reference = NetSide { device: &Device::flex(), name: "cpu", plan: ComputePlan::reference() };
+    let found = NetSide { device: &device, name: &arguments.device.device.name(), plan };
+    pollster::block_on(compare_net(&reference, &found, &step, arguments.cosine, &mut to_the_end))
+}
+
+/// Returns the faults to plant.
+fn faults(arguments: &StepArguments) -> Result<Vec<PlantedFault>> {
+    Ok(arguments.plant.iter().map(|fault| fault.parse()).collect::<burn_fused::Result<_>>()?)
 }
 
 fn bisect(arguments: &StepArguments, console: &Console) -> Result<()> {

@@ -69,6 +69,25 @@ impl Imported {
     }
 }
 
+/// A parameter of every Tacotron 2.
+const KNOWN: &str = "embedding.weight";
+
+/// Reads the state dictionary of a net for pictures from a PyTorch file, without counters of batches. Returns a message if that is not possible.
+///
+/// * `known`: a parameter that the net has
+pub fn state_dict(bytes: Vec<u8>, known: &str) -> Result<HostWeights, String> {
+    let tensors = Tensors::read(bytes, known)?;
+    let names: Vec<&str> = tensors.names().filter(|name| !name.ends_with("num_batches_tracked")).collect();
+    let read = |name: &str| {
+        let values = tensors.values(name).map_err(|error| format!("{name}: {error}"))?;
+        match values.iter().all(|value| value.is_finite()) {
+            true => Ok((name.to_string(), (tensors.shape(name).unwrap_or_default().to_vec(), values))),
+            false => Err(format!("{name} has non-finite values")),
+        }
+    };
+    if names.is_empty() { Err(format!("it has no {known}")) } else { names.into_iter().map(read).collect() }
+}
+
 fn unsupported(what: impl ToString) -> Error {
     Error::checkpoint_unsupported(what.to_string())
 }
@@ -109,7 +128,7 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn open(path: &Path) -> Result<Self> {
-        let tensors = Tensors::read(fs::read(path).map_err(Error::io(path))?).map_err(unsupported)?;
+        let tensors = Tensors::read(fs::read(path).map_err(Error::io(path))?, KNOWN).map_err(unsupported)?;
         Ok(Self { tensors })
     }
 

@@ -65,7 +65,9 @@ impl Kind {
 
 impl Tensors {
     /// Parses the names and shapes of the tensors in a file.
-    pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
+    ///
+    /// * `known`: a parameter that every model of the kind has; what is before it in its name is removed from all
+    pub fn read(bytes: Vec<u8>, known: &str) -> Result<Self, String> {
         let mut tensors;
         if bytes.starts_with(b"PK\x03\x04") {
             let entries = entries(&bytes)?;
@@ -74,7 +76,7 @@ impl Tensors {
             };
             let pickle = place("/data.pkl").ok_or("the archive contains no pickle")?;
             let pickle = Pickle::read(&mut &bytes[pickle])?;
-            tensors = collect(&pickle);
+            tensors = collect(&pickle, known);
             let places: HashMap<&str, &Range<usize>> = entries
                 .iter()
                 .filter_map(|(name, place)| Some((name.split_once("/data/")?.1, place)))
@@ -91,7 +93,7 @@ impl Tensors {
             }
             let [_version, _system, object, keys] = [(); 4].map(|()| Pickle::read(&mut rest));
             let (object, keys) = (object?, keys?);
-            tensors = collect(&object);
+            tensors = collect(&object, known);
             let kinds: HashMap<String, usize> = storages(&object).collect();
             let mut places = HashMap::new();
             for key in keys.sequence(keys.root).ok_or("the list of storages is missing")? {
@@ -156,22 +158,20 @@ impl Tensors {
 /// The number in the first pickle of an old file, in little-endian order.
 const MAGIC: &[u8] = &[0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
 
-/// A parameter that every model of this kind has.
-const KNOWN: &str = "embedding.weight";
 /// The most dictionaries in one another, such as `{"model": {"state_dict": ..}}`.
 const MAX_DEPTH: usize = 3;
 
 /// Returns the tensors of the first dictionary with those of a model: the root, or what a training run wraps it in beside other state. Prefixes of all their names,
 /// such as `module.` of `DataParallel`, are removed.
-fn collect(pickle: &Pickle) -> HashMap<String, Stored> {
+fn collect(pickle: &Pickle, known: &str) -> HashMap<String, Stored> {
     let mut dicts = vec![pickle.root];
     for _ in 0..=MAX_DEPTH {
         for &dict in &dicts {
             let tensors = tensors_of(pickle, dict);
             // "speaker_embedding.weight" is another parameter, and the shortest name is that of the model itself.
-            let known = tensors.keys().filter(|name| *name == KNOWN || name.ends_with(&format!(".{KNOWN}")));
-            if let Some(known) = known.min_by_key(|name| name.len()) {
-                let prefix = known[..known.len() - KNOWN.len()].to_string();
+            let named = tensors.keys().filter(|name| *name == known || name.ends_with(&format!(".{known}")));
+            if let Some(named) = named.min_by_key(|name| name.len()) {
+                let prefix = named[..named.len() - known.len()].to_string();
                 let unwrapped = tensors
                     .into_iter()
                     .filter_map(|(name, tensor)| Some((name.strip_prefix(&prefix)?.to_string(), tensor)));

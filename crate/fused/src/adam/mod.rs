@@ -38,6 +38,24 @@ pub enum Rule {
     Sgd,
 }
 
+impl Rule {
+    pub const ALL: [Self; 3] = [Self::AdamW, Self::Adam, Self::Sgd];
+
+    /// Returns `adamw`, `adam` or `sgd`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AdamW => "adamw",
+            Self::Adam => "adam",
+            Self::Sgd => "sgd",
+        }
+    }
+
+    /// Returns the rule of a [`name`](Self::name).
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}
+
 /// The hyperparameters of [`Adam`].
 #[derive(Debug, Clone)]
 pub struct AdamConfig {

@@ -85,7 +85,7 @@ pub async fn adapt(
     for round in 0..config.rounds {
         // The expectation of a recording is computed when a window of it is drawn: a round draws from few of many recordings.
         let mut examples: BTreeMap<usize, Example> = BTreeMap::new();
-        let mut model = adapted.model.train();
+        let mut model = adapted.model.clone().train();
         let mut losses = Vec::with_capacity(config.steps);
         for _ in 0..config.steps {
             let windows: Vec<Window> =

@@ -21,7 +21,7 @@ use burn_fused::{
 use lattice::{Lattice, PHONE_FRAMES};
 pub use mismatch::MISMATCH_SCORE;
 pub use phoneme_errors::{Edits, PhonemeErrors, edits, said};
-use recogniser::{CLASSES, PAUSE, Recogniser, class, likeliest_symbol, normalise};
+use recogniser::{CLASSES, PAUSE, Recogniser, class, normalise};
 
 /// A forced aligner, which holds the phone recogniser.
 #[derive(Debug, Clone)]
@@ -317,15 +317,6 @@ mod tests {
     fn a_single_outlier_is_not_a_phone() {
         let names = |frames: &str| symbols::parse(frames).unwrap().into_iter().map(class).collect::<Vec<_>>();
         assert_eq!(decode(&posteriors("_ _ K K K T K K AE1 AE1 AE1 _ _ _")), names("K AE1"));
-    }
-
-    #[test]
-    fn each_class_has_a_symbol_of_its_own() {
-        for class_ in 0..CLASSES {
-            assert_eq!(class(likeliest_symbol(class_)), class_);
-        }
-        let symbols = ["K", "AE1", "IH0"].map(|name| Symbol::from_name(name).unwrap());
-        assert_eq!(symbols.map(|symbol| likeliest_symbol(class(symbol))), symbols);
     }
 
     #[test]

@@ -35,18 +35,6 @@ pub fn class(symbol: Symbol) -> usize {
     }
 }
 
-/// Returns the most frequent symbol of a class: silence for a pause, and a stressed vowel except for reduced vowels. It is the inverse of [`class`].
-pub fn likeliest_symbol(class: usize) -> Symbol {
-    let first_vowel = 1 + CONSONANTS;
-    let lies = |symbol: &Symbol| self::class(*symbol) == class;
-    if class < first_vowel {
-        return Symbol::all().skip(1).find(lies).expect("each class has symbols");
-    }
-    let reduced = ["AH0", "ER0", "IH0"].into_iter().filter_map(Symbol::from_name).find(lies);
-    let stressed = || Symbol::all().filter(|symbol| symbols::stress(*symbol) == Some(1)).find(lies);
-    reduced.or_else(stressed).expect("each vowel has a symbol with stress")
-}
-
 /// Convolutions with residual connections over normalised log mels.
 #[derive(Module, Debug)]
 pub struct Recogniser {

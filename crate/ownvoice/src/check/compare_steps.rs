@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use burn::prelude::*;
+use burn::{module::Module, prelude::*};
 
 use super::step_dump::{Side, StepConfig, Stepped, first_scale, updates};
 use crate::{Error, Result, features::Features};
@@ -52,7 +52,7 @@ async fn compare_with<M: Stepped>(
     go_on: &mut GoOn<'_>,
 ) -> Result<(Dump, Comparison)> {
     let found_dump = found.dump(features, step).await?;
-    let alone_updates = updates_of(found, &dump.gradients).await?;
+    let alone_updates = updates_of(found.model.valid().train(), &found.plan, &dump.gradients).await?;
     let replayers = [&reference.replayer(), &found.replayer()];
     let comparison = compare(dump, &found_dump, replayers, &alone_updates, cosine, go_on).await?;
     Ok((found_dump, comparison))
@@ -83,12 +83,12 @@ pub async fn bisect_steps<M: Stepped>(
     .await
 }
 
-/// Computes the update of a side's optimizer from given gradients.
-async fn updates_of<M: Stepped>(
-    side: &Side<'_, M>,
+/// Computes the update of the optimizer of a plan from given gradients.
+pub(crate) async fn updates_of<M: Module>(
+    model: M,
+    plan: &ComputePlan,
     gradients: &BTreeMap<String, Values>,
 ) -> Result<BTreeMap<String, Values>> {
-    let model = side.model.valid().train();
     // The gradient of the sum of each parameter times a constant is that constant.
     let mut products = Vec::new();
     visit(&model, |path, parameter| {
@@ -97,10 +97,10 @@ async fn updates_of<M: Stepped>(
         let constant = TensorData::new(values.clone(), value.dims());
         products.push((value.clone() * Tensor::from_data(constant, &value.device())).sum());
     });
-    let scale = first_scale(&side.plan);
+    let scale = first_scale(plan);
     match products.into_iter().reduce(|sum, product| sum + product) {
         Some(sum) => {
-            updates(model, &sum.mul_scalar(scale).backward(), &Scope::new(side.plan.clone()), scale).await
+            updates(model, &sum.mul_scalar(scale).backward(), &Scope::new(plan.clone()), scale).await
         }
         None => Ok(BTreeMap::new()),
     }

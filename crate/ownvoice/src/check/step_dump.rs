@@ -172,7 +172,7 @@ fn sum(named: &[(&str, Tensor<1>)]) -> Tensor<1> {
 }
 
 /// Returns the initial loss scale of a plan.
-pub(super) fn first_scale(plan: &ComputePlan) -> f32 {
+pub(crate) fn first_scale(plan: &ComputePlan) -> f32 {
     if plan.precision == Precision::Mixed { FIRST_SCALE } else { 1.0 }
 }
 

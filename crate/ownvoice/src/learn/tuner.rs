@@ -135,7 +135,7 @@ const CURRENT: &str = "now.";
 const BEST: &str = "best.";
 
 impl<T: Task> Tuner<T> {
-    /// Starts a training, and measures the held-out examples.
+    /// Starts a training, and measures the held-out examples. Fails with `training-diverged` if their loss is not finite.
     ///
     /// * `train`, `held_out`: the examples, at least one of each
     pub async fn start(
@@ -148,6 +148,9 @@ impl<T: Task> Tuner<T> {
         let batch = schedule.batch.clamp(1, train.len());
         let before = task.measure(&parts, &held_out).await?;
         let loss = T::criterion(&before);
+        if !loss.is_finite() {
+            return Err(Error::training_diverged(0));
+        }
         let mut stopping = EarlyStopping::new(StopRule::Loss);
         stopping.observe(-loss);
         Ok(Self {

@@ -49,8 +49,7 @@ pub struct Batch {
     pub symbols: Symbols,
     /// The names of the utterances.
     pub clips: Clips,
-    /// `[B, S]`, one at each row of the speaker table that is a summand of the item's vector: the speaker's, and the domain embedding's where
-    /// [`Features::marked`] contains the speaker
+    /// `[B, S]`, one at the row of the item's speaker
     pub speakers: Tensor<2>,
     /// `[B, L]`, frames
     pub durations: Tensor<2>,
@@ -292,14 +291,14 @@ pub fn assemble(
         false => None,
     };
     let rows = config.speakers;
-    let mut summed = vec![0.0; batch * rows];
-    for (item, speaker) in summed.chunks_exact_mut(rows).zip(speakers) {
+    let mut chosen = vec![0.0; batch * rows];
+    for (item, speaker) in chosen.chunks_exact_mut(rows).zip(speakers) {
         item[speaker] = 1.0;
     }
     Ok(Batch {
         symbols,
         clips,
-        speakers: Tensor::from_data(TensorData::new(summed, [batch, rows]), device),
+        speakers: Tensor::from_data(TensorData::new(chosen, [batch, rows]), device),
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),

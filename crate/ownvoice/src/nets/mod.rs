@@ -12,7 +12,10 @@ mod mobilenet;
 pub mod options;
 pub mod picture;
 mod picture_net;
+pub mod precision;
 mod resnet;
+#[cfg(test)]
+mod tests;
 pub mod tuned;
 pub mod tuner;
 pub mod weights;

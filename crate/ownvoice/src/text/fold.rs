@@ -66,6 +66,10 @@ pub fn fold(text: &str) -> String {
                     _ => '≠',
                 });
             }
+            // The path "C:\Users".
+            '\\' if letters.peek().is_some_and(|next| next.is_ascii_alphanumeric() || *next == '\\') => {
+                folded.push(c);
+            }
             '|' | '\\' | '`' => folded.push_str(ascii(c).unwrap_or(" ")),
             ' '..='~' => folded.push(c),
             '\n' | '\r' => folded.push('\n'),

@@ -40,7 +40,7 @@ pub struct TrainArguments {
     /// Number of training steps
     #[arg(long, default_value_t = Hyperparameters::lips().steps)]
     steps: usize,
-    /// Number of windows in a batch
+    /// Number of windows or pictures in a batch
     #[arg(long, default_value_t = Hyperparameters::lips().batch)]
     batch: usize,
     /// Length of a window in frames

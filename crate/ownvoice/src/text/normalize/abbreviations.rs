@@ -166,7 +166,8 @@ fn saint_or_street(short: &Short) -> Option<Option<String>> {
 /// Reads "Dr.".
 fn doctor_or_drive(short: &Short) -> Option<Option<String>> {
     let name_follows = short.next.is_some_and(|next| is_capitalized(next.body) && !is_starter(next.body));
-    let drive = short.capital_before && !name_follows;
+    let joined = short.context.before().is_some_and(|before| Chunk::new(before).close.is_empty());
+    let drive = short.capital_before && joined && !name_follows;
     (short.lower == "dr").then(|| Some(if drive { "drive" } else { "doctor" }.into()))
 }
 

@@ -18,7 +18,7 @@ const FILES: &[&str] = &[
     "csv", "doc", "docx", "xls", "xlsx", "zip", "json", "md", "toml", "sh", "yml", "yaml", "log", "ini", "cfg", "conf", "iso", "apk", "gz", "tar", "bak", "tmp", "svg", "webp", "avi", "mov", "mkv",
     "heic", "ppt", "pptx", "epub", "sql", "xml", "jar", "java", "rb", "php", "tsx", "jsx", "ipynb", "tex", "cpp", "hpp", "dll", "bat", "psd", "flac", "ogg", "m4a", "rar", "7z", "odt", "rtf",
 ];
-const SEPARATORS: [char; 11] = ['.', '@', '/', '-', '_', ':', '?', '=', '&', '#', '+'];
+const SEPARATORS: [char; 12] = ['.', '@', '/', '\\', '-', '_', ':', '?', '=', '&', '#', '+'];
 
 /// Reads an address, a path, a hashtag or a handle.
 pub fn read(context: &TokenContext) -> Reading {
@@ -54,7 +54,10 @@ fn is_address(body: &str) -> bool {
     let path = ["/", "~/", "./", "../"].iter().any(|start| body.starts_with(start))
         && body.bytes().filter(|byte| byte.is_ascii_alphabetic()).count() > 1
         && !body.contains("//");
-    path || body.starts_with("http://")
+    // "C:\Users\Ann"
+    let windows = body.contains('\\') && body.bytes().filter(u8::is_ascii_alphabetic).count() > 1;
+    path || windows
+        || body.starts_with("http://")
         || body.starts_with("https://")
         || body.starts_with("www.")
         || body.split_once('@').is_some_and(|(user, host)| name(user) && host.contains('.'))
@@ -92,6 +95,7 @@ fn spell(body: &str) -> String {
                 '.' => "dot",
                 '@' => "at",
                 '/' => "slash",
+                '\\' => "backslash",
                 '-' => "dash",
                 '_' => "underscore",
                 ':' => "colon",

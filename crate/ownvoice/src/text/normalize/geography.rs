@@ -23,11 +23,11 @@ pub fn state(short: &str) -> Option<String> {
     states.find(|(form, _)| form.eq_ignore_ascii_case(short)).map(|(_, state)| state.to_string())
 }
 
-/// Whether an abbreviation is a state because of the next word: "Ga. Tech", "Pa. Gov. Shapiro", "the Miss. River".
+/// Whether an abbreviation is a state because of the next word: "Ga. Tech", "Pa. Gov. Shapiro", "the Miss. River", "Mass. Ave."
 pub fn is_state_of(state: &str, next: &str) -> bool {
     let lower = state.to_ascii_lowercase();
     let known = SHORTENED_STATES.iter().any(|(short, _)| *short == lower) && is_capitalized(state);
-    let officer = ["Gov", "Rep", "River", "Sen", "State"].contains(&next.trim_end_matches(['.', ',']));
+    let officer = ["Ave", "Avenue", "Blvd", "corp", "corporation", "resident", "Gov", "Pike", "Rep", "River", "Sen", "State", "Tpke"].contains(&next.trim_end_matches(['.', ',']));
     let name = is_capitalized(next)
         && !is_starter(next)
         && !["ill", "mass", "miss", "wash"].contains(&lower.as_str());

@@ -100,15 +100,19 @@ pub fn euros(found: &Match) -> Option<String> {
     read(&Match { groups: vec![found.groups[0], mark, &plain, "", ""], ..*found })
 }
 
-/// Reads "$1.2M-$1.5M".
+/// Reads "$1.2M-$1.5M" and "$10K-$15K/yr".
 pub fn range(found: &Match) -> Option<String> {
-    let [_, mark, from, first, _, to, second] = found.groups[..] else { return None };
-    Some(format!(
+    let [_, mark, from, first, _, to, second, per] = found.groups[..] else { return None };
+    let words = format!(
         "{} {} to {} {} {}",
         quantity(from)?.0,
         scale(first)?,
         quantity(to)?.0,
         scale(second)?,
         currency(mark)?.2
-    ))
+    );
+    Some(per.strip_prefix('/').map_or(words.clone(), |per| {
+        let unit = simple_unit(per).map_or_else(|| per.to_ascii_lowercase(), |(one, _)| one);
+        format!("{words} per {unit}")
+    }))
 }

@@ -47,6 +47,14 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     if is_capitalized(word) && starts_with_digit(next) && next.contains(':') || word == "Ps" {
         return false;
     }
+    // "long. 74° W"
+    if matches!(word, "long" | "Long" | "lat" | "Lat") && next.contains('°') {
+        return false;
+    }
+    // "INT. KITCHEN"
+    if matches!(word, "INT" | "EXT") {
+        return false;
+    }
     let lower = word.to_ascii_lowercase();
     let goes_on = next.starts_with(char::is_lowercase);
     let next_word = next.trim_start_matches(['"', '\'', '(', '“', '#', '+']);

@@ -46,7 +46,7 @@ const OF_GROUPS: &[(&str, Function)] = &[
     ("ip", |text| Some(text.split('.').map(numerals::in_pairs).collect::<Vec<_>>().join(" dot "))), ("points", |text| Some(text.split('.').map(numerals::number_or_year).collect::<Vec<_>>().join(" point "))), ("each", |text| Some(text.split('-').filter_map(integer).map(cardinal).collect::<Vec<_>>().join(", "))),
     ("span", span), ("phone", |text| (text.bytes().filter(u8::is_ascii_digit).count() > 6).then(|| digits(text))), ("book", book), ("short", |text| super::short_forms::find(&text.to_ascii_lowercase()).map(|(_, full, _)| (*full).into())),
     ("nth", |text| Some(["first", "second", "third"][roman::value(text).or_else(|| integer(text))?.checked_sub(1)? as usize].into())), ("dated", dated), ("degrees", |side| Some(unit(&format!("°{side}"))?.1)), ("currency", |mark| Some(money::currency(mark)?.1.into())),
-    ("currencies", |mark| Some(money::currency(mark)?.2.into())), ("term", mathematics::term), ("function", mathematics::function), ("expression", mathematics::expression), ("side", |text| super::geography::side(&text.to_ascii_uppercase()).map(Into::into)),
+    ("currencies", |mark| Some(money::currency(mark)?.2.into())), ("term", mathematics::term), ("function", mathematics::function), ("expression", mathematics::expression), ("roman", |text| roman::value(&text.to_ascii_uppercase()).map(cardinal)), ("side", |text| super::geography::side(&text.to_ascii_uppercase()).map(Into::into)),
 ];
 
 /// Whether the functions that a rule names exist.
