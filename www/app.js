@@ -12,12 +12,12 @@ import { activateUpdate, workOffline } from "./offline.js";
 import { copyReport, toggleMeasurement } from "./profile.js";
 import { chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
 import { render, renderMoving, translate } from "./render.js";
-import { act, say } from "./said.js";
+import { act, pronounce, say } from "./said.js";
 import { phaseOf } from "./shared/activity.js";
 import { drawnWhile, takeFiles } from "./shared/dom.js";
 import { setUpPage } from "./shared/page.js";
 import { isSilent, onPlaybackChange, togglePlaying } from "./shared/player.js";
-import { saveVoice, toggleSpeaking } from "./speaking.js";
+import { saveVoice, share, toggleSpeaking } from "./speaking.js";
 import { PREVIEW, drawWith, measureUsage, state, unticked, update, wouldLose } from "./state.js";
 import { goToBadClip, learnAnew, setPreview, togglePause, train } from "./training.js";
 
@@ -63,6 +63,7 @@ onClick("precision-start", () => toggleMeasurement("precision"));
 onClick("precision-copy", copyReport);
 onClick("large", () => update({ isLarge: !state.isLarge }));
 onClick("said", act);
+$("pronunciations").addEventListener("change", () => pronounce($("pronunciations").value));
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) say();
 });
@@ -77,6 +78,7 @@ onClick("update", activateUpdate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
   onClick(which, (target) => {
     if (target.matches(".say")) which === (state.voice ? "mine" : "base") ? say() : toggleSpeaking(which);
+    else if (target.matches(".share")) share(which);
     else if (target.matches(".play")) togglePlaying(which, state.spoken[which].speech);
   });
 }

@@ -4,14 +4,14 @@
 //   file-ID     its file
 //   sound-HASH  a recording as a WAV file; voices share equal ones
 //   last        the id of the voice that was used last
-//   said        what was said (said.js)
+//   said, pronunciations  what was said, and how (said.js)
 
 import { activity } from "./activities.js";
 import { sha256 } from "./js/download.js";
 import { isLost } from "./js/errors.js";
 import { OwnvoiceError, wavBlob } from "./js/index.js";
 import { bringBack, pageRecordings, zipped } from "./recordings-zip.js";
-import { endSpeaking, replaceVoice, save, showVoice } from "./speaking.js";
+import { endSpeaking, fileName, replaceVoice, save, showVoice } from "./speaking.js";
 import { STORAGE, measureUsage, state, studio, unlessCancelled, update } from "./state.js";
 import { t } from "./strings.js";
 
@@ -58,7 +58,7 @@ async function read(storage) {
 async function tidy(storage) {
   const { bank, bases } = await read(storage);
   const used = new Set(bank.flatMap(({ id, clips, consent }) => [`voice-${id}`, `file-${id}`, ...[...clips, consent].map((clip) => `sound-${clip?.sound}`)]));
-  for (const key of await storage.keptKeys()) if (!used.has(key) && key !== "last" && key !== "said") await storage.removeKept(key);
+  for (const key of await storage.keptKeys()) if (/^(voice|file|sound)-/.test(key) && !used.has(key)) await storage.removeKept(key);
   for (const hash of bases) if (!bank.some(({ base }) => base === hash)) await storage.removeBase(hash);
 }
 
@@ -264,9 +264,6 @@ export const saveVoiceFile = (id) =>
     const file = await studio().storage?.kept(`file-${id}`);
     if (file) save(fileOf(file.bytes), `${fileName(name)}.ownvoice`);
   });
-
-/** A name without what file systems do not allow. @param {string} name */
-const fileName = (name) => name.replace(/[\\/:*?"<>|\p{Cc}]/gu, "_");
 
 /** The recordings that a voice was learned from. @param {KeptVoice} kept @returns {Promise<Required<Origin> & { clips: (Clip & { id: string })[] }>} */
 async function originOf({ name, clips, consent }) {

@@ -17,7 +17,7 @@ export function showError(element, error, otherText) {
 }
 
 /** @typedef {{ h3: HTMLElement, ".name": HTMLElement, ".what": HTMLElement, ".wave": HTMLElement, ".words": HTMLElement, ".say": HTMLButtonElement,
- *   ".play": HTMLButtonElement, ".download": HTMLAnchorElement }} VoiceCard */
+ *   ".play": HTMLButtonElement, ".download": HTMLAnchorElement, ".share": HTMLButtonElement }} VoiceCard */
 /** A part of a voice's card, by its selector. @template {keyof VoiceCard} Part @param {"base" | "mine"} which @param {Part} part */
 export const cardPart = (which, part) => /** @type {VoiceCard[Part]} */ ($(which).querySelector(part));
 

@@ -101,6 +101,7 @@ export interface Elements {
   "prompt-list": HTMLElementTagNameMap["ol"];
   "prompt-position": HTMLElementTagNameMap["p"];
   "prompt-text": HTMLElementTagNameMap["p"];
+  "pronunciations": HTMLElementTagNameMap["textarea"];
   "read-place": HTMLElementTagNameMap["div"];
   "read-title": HTMLElementTagNameMap["h2"];
   "record": HTMLElementTagNameMap["div"];

@@ -13,6 +13,7 @@ import { formatNumber, formatTime, language, signOf } from "./shared/language.js
 import { renderPhase, translatePage } from "./shared/page.js";
 import { play, playedPart } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
+import { canShare, soundName } from "./speaking.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, isOwn, mayRecord } from "./state.js";
 import { describeError, describeWarning, statement, t } from "./strings.js";
 
@@ -241,7 +242,7 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
     $(name).disabled = name !== "speed" && !studio?.base.info.hasPitch;
   }
   for (const which of VOICES) {
-    const { speech, stop, isRecorded, file, firstAudioMs } = spoken[which];
+    const { speech, stop, isRecorded, text, file, firstAudioMs } = spoken[which];
     const [button, playButton, download] = [cardPart(which, ".say"), cardPart(which, ".play"), cardPart(which, ".download")];
     const speaks = speaker === which;
     const isMissing = which === "mine" && !voice;
@@ -269,7 +270,8 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
     playButton.disabled = isHearing(current);
     setText(playButton, t(playedPart(which) === null ? "read.play" : "read.pause"));
     download.hidden = !file;
-    offerDownload(download, file, `ownvoice-${which}.wav`);
+    offerDownload(download, file, soundName(text));
+    cardPart(which, ".share").hidden = !file || !canShare;
   }
   $("text-warning").hidden = textWarnings.length === 0;
   setText($("text-warning"), textWarnings.map(describeWarning).join(" "));

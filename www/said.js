@@ -17,7 +17,13 @@ const MAX_LENGTH = 300;
 
 /** Reads what was said at earlier visits. @param {Storage} storage */
 export async function restoreSaid(storage) {
-  update({ said: (await storage.kept("said"))?.said ?? [] });
+  update({ said: (await storage.kept("said"))?.said ?? [], pronunciations: (await storage.kept("pronunciations"))?.lines ?? "" });
+}
+
+/** Stores how words are pronounced. @param {string} lines */
+export function pronounce(lines) {
+  update({ pronunciations: lines });
+  studio().storage?.keep("pronunciations", { lines }).then(measureUsage, console.error);
 }
 
 /** @param {Said[]} said */
@@ -56,7 +62,8 @@ const ACTS = {
 export const act = ({ dataset: { act = "", said = "" } }) => ACTS[act]?.(said);
 
 /** @param {State} state */
-export function renderSaid({ said, activity: current }) {
+export function renderSaid({ said, pronunciations, activity: current }) {
+  if (document.activeElement !== $("pronunciations")) $("pronunciations").value = pronunciations;
   $("said-title").hidden = said.length === 0;
   const rows = [...said.filter(({ kept }) => kept), ...said.filter(({ kept }) => !kept)].map(({ text, kept }) => {
     /** @param {string} act @param {object} properties */

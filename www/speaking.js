@@ -3,6 +3,7 @@
 import { speech as speechActivity } from "./activities.js";
 import { $ } from "./dom.js";
 import { originOf } from "./js/speech.js";
+import { pronounced } from "./pronunciations.js";
 import { playTrack, playedPart, stopPlaying } from "./shared/player.js";
 import { Track } from "./shared/track.js";
 import { initial, recordedPhrase, state, studio, unlessCancelled, update } from "./state.js";
@@ -50,7 +51,7 @@ export async function toggleSpeaking(which) {
   let isComplete = false;
   run.onEnd(() => isComplete || updateSpoken(which, initial.spoken[which]));
   try {
-    const sentences = recorded ? [{ ...recorded, pauseSeconds: 0, stop, warnings: [] }] : /** @type {Voice} */ (voice).stream(text, { ...state.delivery, signal: run.signal });
+    const sentences = recorded ? [{ ...recorded, pauseSeconds: 0, stop, warnings: [] }] : /** @type {Voice} */ (voice).stream(pronounced(text, state.pronunciations), { ...state.delivery, signal: run.signal });
     for await (const sentence of sentences) {
       if (run.isOver) return;
       track.add(sentence, sentence.pauseSeconds);
@@ -60,7 +61,7 @@ export async function toggleSpeaking(which) {
     }
     if (run.isOver) return;
     isComplete = true;
-    updateSpoken(which, { stop, file: track.toBlob(recorded || !voice ? {} : originOf(voice.info.id)) });
+    updateSpoken(which, { stop, text, file: track.toBlob(recorded || !voice ? {} : originOf(voice.info.id)) });
   } catch (error) {
     if (!run.isOver) update({ speakError: unlessCancelled(error) });
   } finally {
@@ -68,6 +69,26 @@ export async function toggleSpeaking(which) {
     run.end();
   }
   return isComplete;
+}
+
+/** A name without what file systems do not allow. @param {string} name */
+export const fileName = (name) => name.replace(/[\\/:*?"<>|\s\p{Cc}]+/gu, " ").trim().slice(0, 60).trim();
+
+/** The name of the file of a speech: its text. @param {string} text */
+export const soundName = (text) => `${fileName(text).replace(/\.+$/, "") || "ownvoice"}.wav`;
+
+/** Whether the system shares sounds. */
+export const canShare = Boolean(navigator.canShare?.({ files: [new File([], "a.wav", { type: "audio/wav" })] }));
+
+/** Hands the sound to the system's sheet, where the visitor chooses an app. @param {"base" | "mine"} which */
+export async function share(which) {
+  const { file, text } = state.spoken[which];
+  if (!file) return;
+  try {
+    await navigator.share({ files: [new File([file], soundName(text), { type: "audio/wav" })] });
+  } catch (error) {
+    if (/** @type {Error} */ (error).name !== "AbortError") update({ speakError: /** @type {import("./state.js").Failure} */ ({ code: "share-failed", message: /** @type {Error} */ (error).message }) });
+  }
 }
 
 export async function saveVoice() {

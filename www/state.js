@@ -69,6 +69,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {{ id: string, voice: Voice } | null} compared The voice that speaks in place of the base voice.
  * @property {Failure | null} bankError
  * @property {Said[]} said The latest first.
+ * @property {string} pronunciations Lines of `word = how`.
  * @property {boolean} isLarge Whether the text is shown large.
  * @property {number | null} broughtBack How many recordings were brought back from a file.
  * @property {{ base: Spoken, mine: Spoken }} spoken
@@ -101,10 +102,10 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string | null} badClip The clip at which it failed.
  * @property {{ iteration: number, iterations: number } | null} resumable
  */
-/** A text as it was spoken; `isRecorded` where it is the visitor's own recording, `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], isRecorded: boolean, file: Blob | null, firstAudioMs: number | null }} Spoken */
+/** A text as it was spoken; `isRecorded` where it is the visitor's own recording, `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], isRecorded: boolean, text: string, file: Blob | null, firstAudioMs: number | null }} Spoken */
 
 /** @type {Spoken} */
-const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, file: null, firstAudioMs: null };
+const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, text: "", file: null, firstAudioMs: null };
 
 /** @type {State} */
 export const initial = {
@@ -130,6 +131,7 @@ export const initial = {
   compared: null,
   bankError: null,
   said: [],
+  pronunciations: "",
   isLarge: false,
   broughtBack: null,
   spoken: { base: NOT_SPOKEN, mine: NOT_SPOKEN },

@@ -2,6 +2,7 @@
 
 import { activity } from "./activities.js";
 import { compareVoice, keepSimilarity, keepVoice, openVoice, recordingsOf } from "./bank.js";
+import { $ } from "./dom.js";
 import { differenceDb } from "./heat.js";
 import { isLost } from "./js/errors.js";
 import { showPrompt } from "./recording.js";
@@ -61,6 +62,8 @@ async function learn(how, task, from) {
     await keepVoice(voice, { name: called, clips, consent: how === "resume" ? voice.info.consent : agreed });
     if (task.isOver) return;
     updateTraining({ outcome: "done" });
+    // To be heard first of all; who is writing is left alone.
+    if (!document.activeElement?.matches("textarea, input[type=text]")) $("mine").scrollIntoView({ block: "center" });
     measureLikeness(voice, clips);
     measureUsage();
   } catch (error) {

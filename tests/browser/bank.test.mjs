@@ -83,7 +83,7 @@ test("several voices side by side: they are compared, renamed, switched and dele
   await act(page, "Grandma", "remove", "");
   await page.waitForFunction(() => document.querySelectorAll("#voices li").length === 0);
   assert.equal(await page.isDisabled("#mine .say"), true);
-  const left = Object.keys(await storedFiles(session)).filter((path) => !/recordings|kept\/last/.test(path));
+  const left = Object.keys(await storedFiles(session)).filter((path) => !/recordings|kept\/(last|said)/.test(path));
   assert.deepEqual(left, [], "nothing is left of them");
   await page.reload();
   await ready(session);

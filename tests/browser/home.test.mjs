@@ -26,6 +26,8 @@ test("who comes back with a voice speaks first, and says again what was said", {
   await ready(session);
   assert.equal(await page.evaluate(() => document.querySelector("#steps")?.lastElementChild?.id), "talk", "at first, speaking comes last");
   await learnBriefly(page, 2);
+  const inView = (/** @type {string} */ selector) => page.$eval(selector, (element) => { const { top, bottom } = element.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; });
+  assert.ok(await inView("#mine .say"), "what was learned can be heard at once");
   await say(page, "Good morning.");
   await say(page, "I am thirsty.");
   await say(page, "Good morning.");
@@ -39,13 +41,28 @@ test("who comes back with a voice speaks first, and says again what was said", {
   assert.equal(await page.evaluate(() => document.querySelector("#steps")?.firstElementChild?.id), "talk");
   assert.equal(await page.evaluate(() => document.querySelector(".pair")?.firstElementChild?.id), "mine");
   assert.equal(await page.getAttribute("#said [data-said='I am thirsty.'][data-act=keep]", "aria-pressed"), "true");
-  const inView = (/** @type {string} */ selector) => page.evaluate((selector) => (document.querySelector(selector)?.getBoundingClientRect().bottom ?? Infinity) <= innerHeight, selector);
-  for (const control of ["#text", "#mine .say"]) assert.ok(await inView(control), `${control} is on the first screen`);
+  for (const control of [".trust", "#text", "#mine .say"]) assert.ok(await inView(control), `${control} is on the first screen`);
   await session.screenshot("home-phone");
   await clean(session, "home");
   await page.click("#said .again >> text=I am thirsty.");
   assert.equal(await page.inputValue("#text"), "I am thirsty.");
   await page.waitForSelector("#mine .play:not([hidden])", { timeout: MINUTE });
+
+  // A name is read as the visitor writes it, also after the next visit.
+  const seconds = async () => {
+    await page.fill("#text", "Hello, Siobhan.");
+    await page.press("#text", "Control+Enter");
+    await page.waitForSelector("#mine .download:not([hidden])", { timeout: MINUTE });
+    return heard(await download(page, "#mine .download")).seconds;
+  };
+  const usual = await seconds();
+  await page.click("text=Names and words that it says wrong");
+  await page.fill("#pronunciations", "siobhan = my very good friend from the village");
+  const changed = await seconds();
+  assert.ok(changed > 1.5 * usual, `${changed} and ${usual} s`);
+  await page.reload();
+  await ready(session);
+  assert.equal(await page.inputValue("#pronunciations"), "siobhan = my very good friend from the village");
 
   await page.click("#large");
   const size = await page.evaluate(() => parseFloat(getComputedStyle(/** @type {Element} */ (document.querySelector("#text"))).fontSize));
@@ -55,13 +72,38 @@ test("who comes back with a voice speaks first, and says again what was said", {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
 
   await page.click("#said [data-act=forget][data-said='Good morning.']");
-  assert.deepEqual(await said(page), ["I am thirsty."]);
+  assert.deepEqual(await said(page), ["I am thirsty.", "Hello, Siobhan."]);
   page.once("dialog", (dialog) => dialog.accept());
   await page.click("#delete-all");
   await page.waitForFunction(() => document.querySelectorAll("#said li").length === 0);
   await page.reload();
   await ready(session);
   assert.deepEqual(await said(page), [], "what was said is deleted with everything");
+});
+
+test("a sound is called like its text, and is shared with other apps", { timeout: 3 * MINUTE }, async (t) => {
+  const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
+    page.addInitScript(() => {
+      navigator.canShare = () => true;
+      navigator.share = async ({ files } = {}) => {
+        const [file] = files ?? [];
+        Object.assign(globalThis, { shared: [file.name, file.type, file.size] });
+      };
+    });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  assert.equal(await page.isHidden("#base .share"), true, "there is no sound yet");
+  await page.fill("#text", "Is it 5:30 / 6?\nYes.");
+  await page.press("#text", "Control+Enter");
+  await page.waitForSelector("#base .share:not([hidden])", { timeout: MINUTE });
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.click("#base .download")]);
+  assert.equal(saved.suggestedFilename(), "Is it 5 30 6 Yes.wav");
+  await page.click("#base .share");
+  const [name, type, size] = await page.evaluate("shared");
+  assert.deepEqual([name, type], ["Is it 5 30 6 Yes.wav", "audio/wav"]);
+  assert.ok(size > 10_000, `${size} bytes`);
 });
 
 test("a phrase that the visitor has recorded is played as it is", { timeout: 6 * MINUTE }, async (t) => {

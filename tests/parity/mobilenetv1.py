@@ -127,7 +127,7 @@ def main(path):
     file = OUT / "mobilenetv1.safetensors"
     save_file(tensors, file)
     assert all((load_file(file)[name] == values).all() for name, values in tensors.items())
-    save_file({"picture": picture, "features": wanted}, FIXTURE)
+    save_file({"picture": np.ascontiguousarray(picture.transpose(2, 0, 1)).astype(np.float16), "features": wanted}, FIXTURE)
     manifest = {
         "kind": "net",
         "name": "MobileNetV1 1.0, trained on ImageNet by Google",

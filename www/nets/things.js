@@ -120,10 +120,10 @@ export const readThing = (id, files) =>
   );
 
 /** @param {any} progress */
-function showProgress({ status, before, done, of, ...step }) {
+function showProgress({ status, before, done, of, losses, ...step }) {
   if (status === "looking") return update({ part: done / of });
   if (status === "begun") return update({ accuracy: before.accuracy });
-  update({ step, losses: [...state.losses, step.loss], accuracy: step.heldOut?.accuracy ?? state.accuracy });
+  update({ step, losses: [...state.losses, ...losses], accuracy: step.heldOut?.accuracy ?? state.accuracy });
 }
 
 /** Makes a net the one that names. @param {Learned} learned */

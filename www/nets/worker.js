@@ -154,13 +154,17 @@ async function learn(called, isResumed, { signal, stopSignal, progress }) {
       if (run?.checkpoint) tuner.restore(run.checkpoint);
       progress({ status: "begun", before: tuner.before });
       let reportedMs = 0;
+      /** The losses since the last report. @type {number[]} */
+      let losses = [];
       for (let stop = null; !stop && !stopSignal.aborted; ) {
         const step = await tuner.step();
         ({ stop } = step);
+        losses.push(step.loss);
         await yieldToMessages(signal);
         if (stop || step.heldOut || performance.now() - reportedMs > REPORT_MS) {
           reportedMs = performance.now();
-          progress({ status: "step", ...step });
+          progress({ status: "step", ...step, losses });
+          losses = [];
         }
         if (step.iteration % CHECKPOINT_EVERY === 0) await keep(/** @type {Uint8Array<ArrayBuffer>} */ (await tuner.checkpoint()));
       }

@@ -27,11 +27,7 @@ struct Program {
 }
 
 /// The module of the main page.
-const VOICE: Program = Program {
-    package: "ownvoice-web",
-    folder: "www/pkg",
-    licences: &[WAVESURFER],
-};
+const VOICE: Program = Program { package: "ownvoice-web", folder: "www/pkg", licences: &[WAVESURFER] };
 
 /// The module of the lip-reading page. It is separate and has no GPU kernels: the CPU is faster than real time there.
 const LIPS: Program = Program {

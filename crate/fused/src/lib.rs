@@ -11,6 +11,7 @@
 //! | [`conv`] | convolution over time, batch normalisation, activation | CPU, GPU |
 //! | [`mod@matmul`] | matrix products in f32 or mixed precision (Micikevicius et al. 2018) | CPU, GPU |
 //! | [`patches`] | patches of pictures side by side, for convolutions over space | CPU, GPU |
+//! | [`depthwise`] | convolution over space of each channel alone (Howard et al. 2017) | CPU |
 //! | [`loss`] | L1 + L2 of two spectrograms under a mask | CPU, GPU |
 //!
 //! [`dropout`](dropout::dropout), [`norm`], [`init`] and [`upsample`] are layers of plain tensor operations, and [`sum_over_ranks`] is a sum over the processes
@@ -32,6 +33,7 @@ pub mod compute;
 pub mod conv;
 #[cfg(feature = "cube")]
 pub(crate) mod cube;
+pub mod depthwise;
 pub mod dropout;
 mod error;
 pub(crate) mod flex;

@@ -22,6 +22,8 @@ pub enum Operation {
     Unfold,
     /// The neighbours in a picture of each place, concatenated.
     UnfoldPatches,
+    /// A convolution over space of each channel alone.
+    Depthwise,
     /// A step of location-sensitive attention.
     Attention,
     /// All steps of attention and its LSTM.
@@ -33,7 +35,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Matmul,
         Self::MatmulConcat,
         Self::Lstm,
@@ -42,6 +44,7 @@ impl Operation {
         Self::Activate,
         Self::Unfold,
         Self::UnfoldPatches,
+        Self::Depthwise,
         Self::Attention,
         Self::AttentionLstm,
         Self::Loss,
@@ -59,6 +62,7 @@ impl Operation {
             Self::Activate => "activate",
             Self::Unfold => "unfold",
             Self::UnfoldPatches => "unfold-patches",
+            Self::Depthwise => "depthwise",
             Self::Attention => "attention",
             Self::AttentionLstm => "attention-lstm",
             Self::Loss => "loss",

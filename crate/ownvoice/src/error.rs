@@ -414,10 +414,6 @@ impl Error {
         Self::new(ErrorKind::PrecisionUnsupported, message)
     }
 
-    pub fn rank_lost(reason: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::RankLost, format!("a rank of the training is lost: {reason}"))
-    }
-
     pub fn training_diverged(iteration: usize) -> Self {
         let message = format!("training diverged at iteration {iteration}: the loss is not finite");
         Self::new(ErrorKind::TrainingDiverged, message)

@@ -128,7 +128,7 @@ const MIN_EVERYDAY: f64 = 0.97;
 #[test]
 fn everyday_texts_are_read_correctly() {
     let phonemizer = Phonemizer::embedded();
-    for half in ["seen", "unseen"] {
+    for half in ["seen", "unseen", "fresh"] {
         let lines: Vec<Vec<&str>> = EVERYDAY.lines().map(|line| line.split('\t').collect()).collect();
         let lines: Vec<_> = lines.iter().filter(|columns| columns[0] == half).collect();
         let wrong: Vec<String> = lines

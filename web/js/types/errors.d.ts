@@ -4,7 +4,7 @@ export declare class OwnvoiceError extends Error {
     code: string;
     /** Index of the clip at fault among those given. */
     clip: number | undefined;
-    /** The value that was measured, where a limit decides; the code implies its unit: dB, seconds or percent. */
+    /** The value that was measured, where a limit decides; the code implies its unit: dB, seconds, percent or phones. */
     found: number | undefined;
     /** @param {string} code @param {string} message @param {{ clip?: number, found?: number }} [details] */
     constructor(code: string, message: string, { clip, found }?: {

@@ -98,7 +98,7 @@ pub fn train(
                 message = format!(
                     "step {}, loss {:.3}, held-out accuracy {:.1} %",
                     step + 1,
-                    sum / REPORT_EVERY as f32,
+                    sum / (step % REPORT_EVERY + 1) as f32,
                     100.0 * accuracy
                 );
                 report.note(&message);

@@ -281,7 +281,9 @@ fn compare_step_of_net(kind: NetKind, arguments: &StepArguments) -> Result<Compa
         return Err(Error::precision_unsupported());
     }
     if arguments.batch == 0 || !(0.0..=1.0).contains(&arguments.cosine) {
-        return Err(Error::option_invalid("the batch must be positive, and the minimum cosine between 0 and 1"));
+        return Err(Error::option_invalid(
+            "the batch must be positive, and the minimum cosine between 0 and 1",
+        ));
     }
     plan.faults = faults(arguments)?;
     let mode = if arguments.pretraining { Mode::Train } else { Mode::Eval };

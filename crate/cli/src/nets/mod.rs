@@ -72,13 +72,12 @@ pub fn tune_net(config: &TuneNetConfig, device: &Device, report: &dyn Report) ->
         let mut tuner = NetTuner::start(net, weights, pictures, options.clone(), device, go_on).await?;
         let before = tuner.held_out_before();
         report.note(&format!("initially: {}", sentence(&before)));
-        let mut message = String::new();
         loop {
             let step = tuner.step().await?;
             if let Some(metrics) = &step.held_out {
                 report.note(&format!("iteration {}: {}", step.iteration, sentence(metrics)));
             }
-            message = format!("loss {:.4}", step.loss);
+            let message = format!("loss {:.4}", step.loss);
             report.progress(&Progress { done: step.iteration, of: Some(step.iterations), message: &message });
             if step.stop.is_some() {
                 break tuner.finish().await;

@@ -16,12 +16,12 @@ fn five(tensor: &FlexTensor) -> [usize; 5] {
 
 impl Patch {
     /// Returns the place that a tap of a patch reads, or `None` outside the picture.
-    fn neighbour(self, patch: usize, tap: usize, places: usize) -> Option<usize> {
+    pub(crate) fn neighbour(self, patch: usize, tap: usize, places: usize) -> Option<usize> {
         (patch * self.stride + tap).checked_sub(self.side / 2).filter(|&place| place < places)
     }
 
     /// Returns the patches that read a place, each with the tap that reads it.
-    fn readers(self, place: usize, places: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn readers(self, place: usize, places: usize) -> impl Iterator<Item = (usize, usize)> {
         let ahead = place + self.side / 2;
         let first = (ahead + 1).saturating_sub(self.side).div_ceil(self.stride);
         let last = (ahead / self.stride + 1).min(self.count(places));

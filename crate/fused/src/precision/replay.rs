@@ -114,6 +114,10 @@ impl Replayer {
             (Operation::UnfoldPatches, &Attributes::Patch(patch)) => {
                 flat(compute.unfold_patches(shaped::<5>(record, leaves, 0)?, patch))
             }
+            #[cfg(not(target_family = "wasm"))]
+            (Operation::Depthwise, &Attributes::Patch(patch)) => {
+                flat(compute.convolve_depthwise(shaped::<4>(record, leaves, 0)?, two(1)?, patch))
+            }
             (Operation::Loss, &Attributes::Frames(frames)) => {
                 flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
             }

@@ -9,6 +9,7 @@ use burn_fused::{
     adam::{Adam, AdamConfig},
     attention::AttentionMemory,
     conv::{Activation, ConvNorm, activate_with_tensors, unfold, unfold_with_tensors},
+    depthwise::{convolve_depthwise, convolve_depthwise_with_tensors},
     loss::{spectrogram_loss, spectrogram_loss_with_tensors},
     lstm::{ScanOptions, scan, scan_with_tensors},
     matmul,
@@ -18,7 +19,7 @@ use burn_fused::{
 /// Passes to a macro the names of the cases that run on every device, which [`half_precision`] and [`attention_scan`] do not.
 macro_rules! each {
     ($test:ident) => {
-        $test! { recurrence matmul matmul_concat convolution patches loss optimizer overflow attention }
+        $test! { recurrence matmul matmul_concat convolution patches depthwise loss optimizer overflow attention }
     };
 }
 pub(crate) use each;
@@ -250,6 +251,34 @@ pub async fn patches(device: &Device) {
             results.push([read(output).await, gradient(&input, &gradients).await]);
         }
         same(&format!("patches of {height} x {width}, {patch:?}"), &results[0], &results[1]);
+    }
+}
+
+/// Convolutions of each channel alone, with the strides and sizes of [`patches`].
+pub async fn depthwise(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, (side, stride, [height, width])) in
+        [(3, 1, [4, 5]), (3, 2, [5, 4]), (5, 2, [6, 7]), (3, 3, [6, 6]), (1, 1, [2, 2]), (5, 1, [1, 2])]
+            .into_iter()
+            .enumerate()
+    {
+        let patch = Patch { side, stride };
+        let input = noise([2, height, width, 7], number, &device).require_grad();
+        let weight = noise([side * side, 7], number + 10, &device).require_grad();
+        let shape = [2, patch.count(height), patch.count(width), 7];
+        let weights = noise(shape, number + 20, &device);
+        let mut results = Vec::new();
+        for run in [convolve_depthwise, convolve_depthwise_with_tensors] {
+            let output = run(input.clone(), weight.clone(), patch);
+            assert_eq!(output.dims(), shape);
+            let gradients = (output.clone() * weights.clone()).sum().backward();
+            results.push([
+                read(output).await,
+                gradient(&input, &gradients).await,
+                gradient(&weight, &gradients).await,
+            ]);
+        }
+        same(&format!("each channel of {height} x {width}, {patch:?}"), &results[0], &results[1]);
     }
 }
 

@@ -107,11 +107,8 @@ impl DepthwiseConvolution {
     /// Maps `[B, D, W, C]` to `[B, D / stride, W / stride, C]`, rounded up.
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
         let [side, _, _, channels] = self.weight.dims();
-        let patches = patches(&self.compute, input, Patch { side, stride: self.stride });
-        let [batch, height, width, _] = patches.dims();
-        let taps = patches.reshape([batch * height * width, side * side, channels]);
-        let weight = self.weight.val().reshape([1, side * side, channels]);
-        (taps * weight).sum_dim(1).reshape([batch, height, width, channels])
+        let weight = self.weight.val().reshape([side * side, channels]);
+        self.compute.convolve_depthwise(input, weight, Patch { side, stride: self.stride })
     }
 }
 

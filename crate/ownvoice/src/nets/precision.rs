@@ -1,6 +1,6 @@
 //! A training step of a net on a device, compared with one on the CPU from plain operations in single precision, as [`crate::check`] compares voices.
 
-use burn::{module::Module, prelude::*};
+use burn::prelude::*;
 
 use super::{
     LossKind, Net, NetConfig, NetWeights, PictureNet, Targets,
@@ -88,7 +88,10 @@ pub async fn compare_net(
         };
         let losses = |net: &PictureNet| {
             let logits = net.forward(pictures, step.mode);
-            vec![("cross-entropy", LossKind::CrossEntropy.compute(logits, &targets).expect("a class a picture"))]
+            vec![(
+                "cross-entropy",
+                LossKind::CrossEntropy.compute(logits, &targets).expect("a class a picture"),
+            )]
         };
         let dump = dump_step(net(side)?.computing(&scope), &scope, about, losses).await?;
         match scope.unplanted().next() {
@@ -127,7 +130,9 @@ mod tests {
         let step = NetStepConfig { config: config.clone(), batch: 3, mode: Mode::Eval, seed: 1 };
         let run = |plan: ComputePlan| {
             let (reference, found) = (side(ComputePlan::reference()), side(plan));
-            pollster::block_on(compare_net(&reference, &found, &step, 0.98, &mut to_the_end)).unwrap().comparison
+            pollster::block_on(compare_net(&reference, &found, &step, 0.98, &mut to_the_end))
+                .unwrap()
+                .comparison
         };
         for precision in [Precision::F32, Precision::Mixed] {
             let comparison = run(default_plan(&config, precision).unwrap());

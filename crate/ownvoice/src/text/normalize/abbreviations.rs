@@ -80,7 +80,7 @@ impl<'a> Short<'a> {
 const ANYWHERE: &[fn(&Short) -> Option<String>] = &[shortened_state, postal_state];
 /// Readings without a period. `Some(None)` ends the search: it is a word.
 const WITHOUT_PERIOD: &[fn(&Short) -> Option<Option<String>>] =
-    &[bare_title_or_street, bare_word, bare_day_or_month, examination];
+    &[bare_title_or_street, bare_word, bare_consonants, bare_day_or_month, examination];
 const WITH_PERIOD: &[fn(&Short) -> Option<Option<String>>] =
     &[saint_or_street, doctor_or_drive, before_lower_case, listed];
 
@@ -126,6 +126,14 @@ fn bare_title_or_street(short: &Short) -> Option<Option<String>> {
 fn bare_word(short: &Short) -> Option<Option<String>> {
     let (_, full) = super::short_forms::WITHOUT_PERIOD.iter().find(|(form, _)| *form == short.lower)?;
     Some(Some(full.to_string()))
+}
+
+/// Reads "4 blks", which can be no word because it has no vowel.
+fn bare_consonants(short: &Short) -> Option<Option<String>> {
+    let (_, full, when) = *find(&short.lower)?;
+    let silent = short.lower.len() > 2 && !short.lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    let small = short.chunk.body[1..] == short.lower[1..];
+    (silent && small && matches!(when, Always | MayEnd)).then(|| Some(full.to_string()))
 }
 
 /// Reads "on Fri", "since Nov".

@@ -45,14 +45,30 @@ pub fn quantity(text: &str) -> Option<(String, bool)> {
 
 /// Whether an amount modifies a noun, because an article is before and a noun after it: "a twenty dollar bill", "1 (15 oz) can".
 pub fn is_adjective(found: &Match) -> bool {
-    const CONTAINERS: &[&str] =
-        &["bag", "bottle", "box", "can", "cans", "carton", "container", "jar", "package", "packages", "tin"];
+    const CONTAINERS: &[&str] = &[
+        "bag",
+        "block",
+        "bottle",
+        "box",
+        "can",
+        "cans",
+        "carton",
+        "container",
+        "jar",
+        "package",
+        "packages",
+        "pkg",
+        "pkgs",
+        "stick",
+        "tin",
+        "tub",
+    ];
     #[rustfmt::skip]
     const DETERMINERS: &[&str] = &["a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their", "another", "every", "each", "per"];
     let next = |after: &str| after.split(' ').nth(1).unwrap_or("").to_string();
     let noun = next(found.after);
     if found.after.starts_with(')') || !found.after.starts_with(' ') && !found.after.starts_with('.') {
-        return found.before.ends_with('(') && CONTAINERS.contains(&noun.as_str());
+        return found.before.ends_with('(') && CONTAINERS.contains(&noun.trim_end_matches(['.', ',']));
     }
     let bare = noun.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     // "85 dB can hurt"

@@ -27,7 +27,22 @@ pub fn state(short: &str) -> Option<String> {
 pub fn is_state_of(state: &str, next: &str) -> bool {
     let lower = state.to_ascii_lowercase();
     let known = SHORTENED_STATES.iter().any(|(short, _)| *short == lower) && is_capitalized(state);
-    let officer = ["Ave", "Avenue", "Blvd", "corp", "corporation", "resident", "Gov", "Pike", "Rep", "River", "Sen", "State", "Tpke"].contains(&next.trim_end_matches(['.', ',']));
+    let officer = [
+        "Ave",
+        "Avenue",
+        "Blvd",
+        "corp",
+        "corporation",
+        "resident",
+        "Gov",
+        "Pike",
+        "Rep",
+        "River",
+        "Sen",
+        "State",
+        "Tpke",
+    ]
+    .contains(&next.trim_end_matches(['.', ',']));
     let name = is_capitalized(next)
         && !is_starter(next)
         && !["ill", "mass", "miss", "wash"].contains(&lower.as_str());

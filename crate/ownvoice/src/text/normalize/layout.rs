@@ -45,9 +45,10 @@ pub fn blocks(text: &str) -> Vec<String> {
 fn unmarked(line: &str, in_outline: bool) -> (bool, std::borrow::Cow<'_, str>) {
     let bare = BULLETS.iter().find_map(|mark| line.strip_prefix(mark));
     let heading = line.trim_start_matches('#');
-    if let Some(bare) =
-        bare.or_else(|| Some(heading).filter(|bare| bare.len() < line.len() && bare.starts_with(' ')))
-    {
+    if let Some(bare) = bare.or_else(|| {
+        Some(heading)
+            .filter(|bare| bare.len() < line.len() && bare.starts_with(' ') && !bare.starts_with(" of "))
+    }) {
         return (true, unmarked(bare.trim_start(), in_outline).1);
     }
     // "1) milk", "(a) milk", "ii. Methods": the label is read as one word, and its period does not end a sentence.

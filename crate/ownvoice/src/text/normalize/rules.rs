@@ -19,6 +19,8 @@ use super::{
 const TABLE: &str = include_str!("rules.tsv");
 /// The text that a rule sees to the left and to the right, in bytes.
 const WINDOW: usize = 100;
+/// The text to the left that is enough for a context without repetitions.
+const NEAR: usize = 40;
 
 /// The longest word in lower case that a rule reads.
 const LONGEST_WORD: usize = 5;
@@ -38,8 +40,10 @@ const MACROS: &[(&str, &str)] = &[
 struct Rule {
     /// The characters with which a match begins.
     first: String,
-    /// A character that every match has, if the pattern shows one: most rules are ruled out by it before their pattern is tried.
-    required: Option<char>,
+    /// ASCII characters of which every match has one, if the pattern shows some: most rules are ruled out by them before their pattern is tried.
+    required: Option<u128>,
+    /// The bytes before a match that its left context needs.
+    left: usize,
     columns: [&'static str; 3],
     compiled: OnceLock<[Option<Regex>; 3]>,
     words: &'static str,
@@ -52,10 +56,14 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .filter_map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
             [before, pattern, after, words] => {
                 let first = initials(pattern).unwrap_or_else(|| first.to_string());
-                let required = required(&expand(pattern));
+                let required = required(&expand(pattern))
+                    .filter(|signs| signs.is_ascii())
+                    .map(|signs| ascii_set(&signs));
+                let repeats = before.contains(['*', '+', '{', '^']);
                 Some(Rule {
                     first,
                     required,
+                    left: if repeats { WINDOW } else { NEAR },
                     columns: [before, pattern, after],
                     compiled: OnceLock::new(),
                     words,
@@ -69,12 +77,21 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .collect()
 });
 
+/// The rules whose matches may begin with an ASCII character, in their order.
+static BY_INITIAL: LazyLock<Vec<Vec<&Rule>>> = LazyLock::new(|| {
+    let beginning = |initial: u8| RULES.iter().filter(move |rule| rule.first.contains(char::from(initial)));
+    (0..128).map(|initial| beginning(initial).collect()).collect()
+});
+
 /// Returns the characters with which a pattern begins if it begins with a letter, a class, or a group of alternatives that do.
 fn initials(pattern: &str) -> Option<String> {
     let expanded = expand(pattern);
     let bare = expanded.trim_start_matches("(?:").trim_start_matches('(').trim_start_matches("?:");
     if let Some(class) = bare.strip_prefix('[').filter(|_| !expanded.contains('|')) {
         let (class, rest) = class.split_once(']')?;
+        if class.bytes().all(|byte| byte.is_ascii_alphabetic()) && !rest.starts_with(['?', '*', '{']) {
+            return Some(class.to_string());
+        }
         let ranges = class.as_bytes().chunks(3);
         let ranges = ranges.map(|range| if let [from, b'-', to] = range { Some(*from..=*to) } else { None });
         let letters: Vec<u8> = ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
@@ -90,28 +107,39 @@ fn initials(pattern: &str) -> Option<String> {
     literal.then(|| initials.into_iter().collect())
 }
 
-/// Returns a sign or letter outside of groups and classes that a match of the pattern must have.
-fn required(pattern: &str) -> Option<char> {
+/// Returns characters of which a match of the pattern must have one: a sign or letter outside of groups and classes, or else a class of signs outside of groups.
+fn required(pattern: &str) -> Option<String> {
     let whole = pattern.strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
     let pattern = whole.filter(|inside| !inside.contains(['(', ')'])).unwrap_or(pattern);
-    let (mut depth, mut found) = (0, None);
+    let (mut depth, mut found, mut class_found) = (0, None, None);
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {
-        let mut literal = None;
+        let (mut literal, mut class) = (None, None);
         match c {
             '(' => depth += 1,
             ')' => depth -= 1,
-            '[' => while rest.next_if(|c| *c != ']').is_some() {},
+            '[' => {
+                let mut inside = String::new();
+                while let Some(c) = rest.next_if(|c| *c != ']') {
+                    inside.push(c);
+                }
+                rest.next();
+                // An escape is a sign or a class of its own, such as `\w`.
+                let signs = inside.replace("\\^", "");
+                let is_plain = !inside.starts_with('^') && !signs.contains(['\\', '-']);
+                class = is_plain.then(|| signs + if inside.contains("\\^") { "^" } else { "" });
+            }
             '{' => while rest.next_if(|c| *c != '}').is_some() {},
             '|' if depth == 0 => return None,
             '\\' => literal = rest.next().filter(|escaped| !escaped.is_ascii_alphanumeric()),
             '?' | '*' | '+' | '.' | '|' | ']' | '}' | '^' | '$' | ' ' => {}
             c => literal = Some(c),
         }
-        let optional = rest.peek().is_some_and(|next| "?*{".contains(*next));
-        found = found.or(literal.filter(|_| depth == 0 && !optional));
+        let optional = depth > 0 || rest.peek().is_some_and(|next| "?*{".contains(*next));
+        found = found.or(literal.filter(|_| !optional));
+        class_found = class_found.or(class.filter(|_| !optional));
     }
-    found
+    found.map(String::from).or(class_found)
 }
 
 /// Replaces the macros of a pattern.
@@ -144,7 +172,8 @@ impl Rule {
         let holds = |regex: &Option<Regex>, column: &str, text: &str| {
             regex.as_ref().is_none_or(|regex| regex.is_match(text) != column.starts_with('!'))
         };
-        if !holds(right, self.columns[2], after) || !holds(left, self.columns[0], before) {
+        let near = &before[ceil(before, before.len().saturating_sub(self.left))..];
+        if !holds(right, self.columns[2], after) || !holds(left, self.columns[0], near) {
             return None;
         }
         let groups = (1..captures.len()).map(|group| captures.get(group).map_or("", |found| found.as_str()));
@@ -165,14 +194,27 @@ pub fn read(context: &TokenContext, skipped: usize) -> Reading {
     let (left, right) = (floor(text, start.saturating_sub(WINDOW)), floor(text, start + WINDOW));
     let (before, rest) = (&text[left..start], &text[start..right]);
     let initial = rest.chars().next()?;
-    let possible =
-        |rule: &&Rule| rule.first.contains(initial) && rule.required.is_none_or(|c| rest.contains(c));
-    RULES.iter().filter(possible).find_map(|rule| {
+    let present = ascii_set(rest);
+    let required = |rule: &Rule| rule.required.is_none_or(|signs| signs & present != 0);
+    let rules = BY_INITIAL.get(initial as usize).map_or(&[][..], Vec::as_slice).iter().copied();
+    // The table names few initials beyond ASCII: those of currencies.
+    let others = RULES.iter().filter(|rule| !initial.is_ascii() && rule.first.contains(initial));
+    rules.chain(others).filter(|rule| required(rule)).find_map(|rule| {
         let found = rule.matches(before, rest)?;
         let words = verbalise::words(rule.words, &found)?;
         let blanks = found.groups[0].bytes().filter(|byte| *byte == b' ').count();
         Some((words, 1 + blanks))
     })
+}
+
+/// Returns the ASCII characters of a text as bits.
+fn ascii_set(text: &str) -> u128 {
+    text.bytes().filter(u8::is_ascii).fold(0, |set, byte| set | 1 << byte)
+}
+
+/// Returns the beginning of the first whole character from `at`.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 /// Returns the end of the last whole character up to `at`.

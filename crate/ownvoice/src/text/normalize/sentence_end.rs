@@ -47,6 +47,10 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     if is_capitalized(word) && starts_with_digit(next) && next.contains(':') || word == "Ps" {
         return false;
     }
+    // "2 mi. N on the highway"
+    if word == "mi" && matches!(next, "N" | "S" | "E" | "W") {
+        return false;
+    }
     // "long. 74° W"
     if matches!(word, "long" | "Long" | "lat" | "Lat") && next.contains('°') {
         return false;
