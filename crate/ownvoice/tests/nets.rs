@@ -91,7 +91,12 @@ impl Fixture {
         let error = |(a, b): (&f32, &f32)| (a - b).abs();
         let worst = found.iter().zip(&expected).map(error).fold(0.0, f32::max);
         // By statistics of five pictures, gradients of MobileNetV1 have norms up to 90: in f32, PyTorch's deviate by up to 6e-3 from these, ours by 4e-2.
-        let rounding = if name.starts_with("train/gradients/") { RELATIVE_TOLERANCE } else { ROUNDING };
+        // Adam's steps are as long for gradients that are mostly rounding as for others, so that its losses deviate by up to 5e-4.
+        let rounding = match name.as_str() {
+            "ten/losses" => 5e-4,
+            name if name.starts_with("train/gradients/") => RELATIVE_TOLERANCE,
+            _ => ROUNDING,
+        };
         if !(worst < TOLERANCE.max(rounding * largest) && worst <= RELATIVE_TOLERANCE * largest) {
             self.failures.push(format!("{name}, off by {worst:.2e} of {largest:.2e}"));
         }

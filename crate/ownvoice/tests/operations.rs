@@ -70,6 +70,8 @@ impl Stepped for Vocoded {
 struct Pictures {
     /// `[9, 4]`
     weight: Param<Tensor<2>>,
+    /// `[9, 1]`
+    depthwise: Param<Tensor<2>>,
     #[module(skip)]
     scope: Scope,
 }
@@ -83,6 +85,11 @@ impl Stepped for Pictures {
         let [items, frames, mels] = batch.targets.dims();
         let pictures = batch.targets.clone().swap_dims(1, 2).reshape([items, 8, mels / 8, frames, 1]);
         let compute = self.scope.at("layer").compute();
+        let [_, height, width, _, _] = pictures.dims();
+        let pictures = pictures.reshape([items, height, width * frames, 1]);
+        let pictures =
+            compute.convolve_depthwise(pictures, self.depthwise.val(), Patch { side: 3, stride: 1 });
+        let pictures = pictures.reshape([items, height, width, frames, 1]);
         let patches = compute.unfold_patches(pictures, Patch { side: 3, stride: 2 });
         let rows = patches.shape().num_elements() / 9;
         let output = compute.matmul(patches.reshape([rows, 9]), self.weight.val(), "weight");
@@ -115,6 +122,7 @@ fn place(operation: Operation) -> (Runs, &'static str) {
         Operation::Activate => (Runs::Windows(Mode::Train), "sign:postnet.convolutions.0:activate:input"),
         Operation::Unfold => (Runs::Vocoder, "sign:embedding:unfold:input"),
         Operation::UnfoldPatches => (Runs::Pictures, "sign:layer:unfold-patches:input"),
+        Operation::Depthwise => (Runs::Pictures, "sign:layer:depthwise:weight"),
         Operation::Attention => (Runs::AttentionBySteps, "sign:decoder.attention:attention:energy.weight"),
         Operation::AttentionLstm => (Runs::Attention, "sign:decoder.attention:attention-lstm:query.weight"),
         Operation::Loss => (Runs::Windows(Mode::Eval), "sign:loss.after:loss:predicted"),
@@ -232,12 +240,12 @@ fn bisection_names_each_operation_with_a_wrong_sign() {
                 Runs::Vocoder => vocoder(&device).run(operation, fault, none),
                 Runs::Pictures => {
                     let new = |device: &Device| {
-                        let values = (0..36).map(|at| (at as f32).sin()).collect();
-                        let weight = TensorData::new::<f32, _>(values, [9, 4]);
-                        Pictures {
-                            weight: Param::from_tensor(Tensor::from_data(weight, device)),
-                            scope: Scope::default(),
-                        }
+                        let weights = |columns: usize| {
+                            let values = (0..9 * columns).map(|at| (at as f32).sin()).collect();
+                            let values = TensorData::new::<f32, _>(values, [9, columns]);
+                            Param::from_tensor(Tensor::from_data(values, device))
+                        };
+                        Pictures { weight: weights(4), depthwise: weights(1), scope: Scope::default() }
                     };
                     FaultTest::new(new, windows(tiny(), Mode::Eval), &device).run(operation, fault, none);
                 }

@@ -8,7 +8,6 @@ use std::{
 
 use flate2::read::GzDecoder;
 
-use super::pictures::Split;
 use ownvoice::{
     Error, Result, files,
     nets::{NetConfig, Picture, Pictures, picture::check_size},
@@ -16,6 +15,13 @@ use ownvoice::{
 
 /// The most bytes of a decompressed file: MNIST's training pictures take 47 MB.
 const MAX_BYTES: u64 = 1 << 30;
+
+/// Which pictures of a folder of IDX files are read, if it holds both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    Train,
+    Test,
+}
 
 /// Reads pictures and labels of a folder, or returns `None` if it holds no pictures in this format.
 pub fn read(folder: &Path, split: Split, config: &NetConfig) -> Result<Option<Pictures>> {

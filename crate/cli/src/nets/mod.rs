@@ -9,12 +9,13 @@ use burn::prelude::*;
 use serde::Serialize;
 
 use crate::import::state_dict;
+use idx::Split;
 use ownvoice::{
     Error, Result, files,
     nets::{Metrics, NetConfig, NetKind, NetTuneOptions, NetTuner, NetWeights, Picture, TunedNet},
     report::{Progress, Report},
 };
-use pictures::{Split, read_pictures};
+use pictures::read_pictures;
 
 /// The configuration of a tuning.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use std::{
 use image::{ImageError, ImageReader, Limits, error::LimitErrorKind};
 use rayon::prelude::*;
 
-use super::idx;
+use super::idx::{self, Split};
 use ownvoice::{
     Error, Result, files,
     nets::{
@@ -18,13 +18,6 @@ use ownvoice::{
     },
     report::Report,
 };
-
-/// Which pictures of a folder of IDX files are read, if it holds both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Split {
-    Train,
-    Test,
-}
 
 /// Reads the pictures below a folder, as input of a net.
 ///

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Net,
     config::NetConfig,
+    metrics::{AT_A_TIME, Metrics, largest},
     picture::{Picture, input},
     picture_net::PictureNet,
-    tuner::{AT_A_TIME, Metrics, largest},
     weights::{CLASSES, CONFIG, NetWeights, public_weights},
 };
 use crate::{Error, Result};

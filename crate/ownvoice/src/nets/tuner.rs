@@ -1,13 +1,13 @@
 //! The tuning of a net: a thin task of [`crate::learn::tuner`].
 
 use burn::{module::Module, prelude::*};
-use serde::{Deserialize, Serialize};
 
 use super::{
     Net,
     config::NetConfig,
     examples::{Examples, PictureExamples, Pictures, split},
     loss::Targets,
+    metrics::{AT_A_TIME, Metrics, largest},
     options::NetTuneOptions,
     picture_net::PictureNet,
     tuned::{NetFigures, TunedNet},
@@ -23,14 +23,6 @@ use burn_fused::{
     weights::{flatten, freeze, visit},
 };
 
-/// The measures of the held-out examples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Metrics {
-    pub loss: f32,
-    /// The share of examples whose class has the largest logit, 0 to 1. `None` if the targets are not classes.
-    pub accuracy: Option<f32>,
-}
-
 /// The state of a tuning after an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetStep {
@@ -45,9 +37,6 @@ pub struct NetStep {
     /// The reason for stopping, if this was the last iteration.
     pub stop: Option<TuneStop>,
 }
-
-/// The number of examples that are computed at a time where no gradients are needed.
-pub(super) const AT_A_TIME: usize = 16;
 
 /// A net, its examples, and how it learns from them.
 struct NetTask<N: Net, E: Examples<Input = N::Input>> {
@@ -120,12 +109,6 @@ impl<N: Net, E: Examples<Input = N::Input>> Task for NetTask<N, E> {
     fn changes(&self, path: &str) -> bool {
         !self.frozen.contains(N::public_name(path))
     }
-}
-
-/// Returns the index of the largest value.
-pub(super) fn largest(values: &[f32]) -> usize {
-    let largest = values.iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
-    largest.expect("there are values").0
 }
 
 /// A tuning in progress: `start`, [`step`](Self::step) until it stops, `finish`.
