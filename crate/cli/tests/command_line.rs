@@ -111,7 +111,7 @@ fn results_are_json_with_the_flag() {
 }
 
 /// All verbs with an output path, with inputs that do not exist.
-const WRITING: [&str; 21] = [
+const WRITING: [&str; 22] = [
     "clone --clips nowhere --out OUT",
     "say --voice nowhere --text Hello. --out OUT",
     "evaluate --reference nowhere --wavs OUT",
@@ -132,6 +132,7 @@ const WRITING: [&str; 21] = [
     "lips say nowhere.mp4 --base nowhere --out OUT",
     "lips evaluate nowhere --base nowhere --wavs OUT",
     "measure --corpus nowhere --wavs OUT",
+    "tune-net --net lenet --data nowhere --out OUT",
     "man --out OUT",
 ];
 const LIPS: [&str; 5] = ["prepare", "corpus", "train", "say", "evaluate"];

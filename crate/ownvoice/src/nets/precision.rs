@@ -124,10 +124,10 @@ mod tests {
     /// Both precisions pass, and a fault that is planted in one layer is found there.
     #[test]
     fn a_planted_fault_is_found_in_its_layer() {
-        let config = NetConfig { side: 16, width: 0.1, ..NetConfig::of(NetKind::MobileNetV1, 3) };
+        let config = NetConfig { side: 32, width: 0.25, ..NetConfig::of(NetKind::MobileNetV1, 3) };
         let device = Device::flex();
         let side = |plan: ComputePlan| NetSide { device: &device, name: "cpu", plan };
-        let step = NetStepConfig { config: config.clone(), batch: 3, mode: Mode::Eval, seed: 1 };
+        let step = NetStepConfig { config: config.clone(), batch: 4, mode: Mode::Eval, seed: 1 };
         let run = |plan: ComputePlan| {
             let (reference, found) = (side(ComputePlan::reference()), side(plan));
             pollster::block_on(compare_net(&reference, &found, &step, 0.98, &mut to_the_end))
