@@ -177,9 +177,9 @@ fn checkpoint(
     encode: fn(f32) -> Vec<u8>,
     protocol: u8,
 ) -> Vec<u8> {
-    let text = |text: &str| [&[b'X'], &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
-    let number = |number: usize| [&[b'J'], &(number as u32).to_le_bytes()[..]].concat();
-    let tuple = |items: &[Vec<u8>]| [&[b'('], &items.concat()[..], &[b't']].concat();
+    let text = |text: &str| [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let number = |number: usize| [b"J", &(number as u32).to_le_bytes()[..]].concat();
+    let tuple = |items: &[Vec<u8>]| [b"(", &items.concat()[..], b"t"].concat();
     let global = |module: &str, name: &str| match protocol {
         4 => [&text(module)[..], &[0x94], &text(name), &[0x94, 0x93, 0x94]].concat(),
         _ => format!("c{module}\n{name}\n").into_bytes(),

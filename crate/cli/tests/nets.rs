@@ -22,7 +22,7 @@ use ownvoice_cli::nets::{NetTuned, TuneNetConfig, pictures::decode, read_weights
 fn stripes(along: bool, number: usize) -> RgbImage {
     let value = |x: u32, y: u32| {
         let place = if along { y } else { x } as usize + number;
-        if place / 4 % 2 == 0 { 40 + 5 * number as u8 } else { 220 - 5 * number as u8 }
+        if (place / 4).is_multiple_of(2) { 40 + 5 * number as u8 } else { 220 - 5 * number as u8 }
     };
     RgbImage::from_fn(40, 32, |x, y| image::Rgb([value(x, y); 3]))
 }

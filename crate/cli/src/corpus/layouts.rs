@@ -22,7 +22,7 @@ const LIST_EXTENSIONS: [&str; 3] = ["csv", "tsv", "txt"];
 /// A folder layout of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One speaker, named by the folder: a [list](super::list) such as `metadata.csv`, and recordings in `wavs/<id>.wav` or beside the list.
+    /// One speaker, named by the folder: a list such as `metadata.csv`, and recordings in `wavs/<id>.wav` or beside the list.
     LjSpeech,
     /// One speaker, named by the folder: `<id>.wav` with `<id>.txt` beside it.
     Pairs,

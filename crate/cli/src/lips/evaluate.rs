@@ -33,7 +33,7 @@ use ownvoice::{
 /// The configuration of an evaluation.
 #[derive(Debug, Clone)]
 pub struct LipEvaluateConfig {
-    /// The folder of videos with sound, as [`layout`] describes.
+    /// The folder of videos with sound, as `layout` describes.
     pub videos: PathBuf,
     /// The folder for the speech, with a subfolder for each [`Condition`], `texts.txt` and `commands.gram`.
     pub out: PathBuf,

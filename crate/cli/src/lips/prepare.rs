@@ -31,7 +31,7 @@ use ownvoice::{
 /// The configuration of a preparation.
 #[derive(Debug, Clone)]
 pub struct LipPrepareConfig {
-    /// The folder of videos, as [`layout`] describes.
+    /// The folder of videos, as `layout` describes.
     pub videos: PathBuf,
     /// The folder for the features.
     pub out: PathBuf,

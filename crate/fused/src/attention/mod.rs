@@ -61,7 +61,7 @@ impl AttentionMemory {
     /// Computes one step.
     ///
     /// * `query`:  `[B, A]`
-    /// * `before`: `[B, 2 L + C]`, the output of the step before, or [`Self::nothing`]
+    /// * `before`: `[B, 2 L + C]`, the output of the step before, or [`Self::initial_state`]
     ///
     /// Returns the weights, their sum over all steps, and the context, concatenated: `[B, 2 L + C]`.
     pub fn attend(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {

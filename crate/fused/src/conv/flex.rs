@@ -104,7 +104,7 @@ fn activate_all(activation: Activation, values: &mut [f32]) {
     match activation {
         Activation::None => {}
         Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
-        Activation::Relu6 => values.iter_mut().for_each(|value| *value = value.max(0.0).min(6.0)),
+        Activation::Relu6 => values.iter_mut().for_each(|value| *value = value.clamp(0.0, 6.0)),
         Activation::Tanh => values.iter_mut().for_each(|value| *value = tanh(*value)),
     }
 }

@@ -1,13 +1,11 @@
 //! Tools that find numerical faults: overflows, operations that differ from their reference, and differences between two runs.
 //!
-//! A [`Dump`] is one training step as data: the inputs and the output of each operation, forward and backward. [`ownvoice::check::step_dump`] runs and records steps.
+//! A [`Dump`] is one training step as data: the inputs and the output of each operation, forward and backward.
 //!
 //! - [`fault`] names the first operation of a dump with a non-finite output.
 //! - [`mod@compare`] joins two dumps by module and operation. It also computes each operation alone on the inputs of the first dump, which separates the error of
 //!   an operation from the error of its inputs.
 //! - [`mod@bisect`] finds the fused operations whose plain references remove a mismatch.
-//! - [`propose`] lists the modules for which half precision suffices.
-//! - [`preflight`] compares the configurations of two runs, to be used before their curves are compared.
 //! - [`statistics`] counts the magnitudes of tensors, and is cheap enough for every run.
 
 pub mod bisect;

@@ -46,7 +46,7 @@ impl ForcedAligner {
                 let found = symbols(&choices);
                 match found.as_ref().ok().and_then(&mut score) {
                     Some(found_score) if found_score > best_score => {
-                        (best, best_score) = (found, found_score)
+                        (best, best_score) = (found, found_score);
                     }
                     _ => choices[part] = before,
                 }

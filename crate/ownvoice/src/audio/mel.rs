@@ -141,7 +141,7 @@ impl MelExtractor {
     }
 
     /// Estimates the spectral envelope: log amplitudes `[T, F]` of a filter whose output for white noise of unit power has approximately this mel
-    /// spectrogram. The channels' means at their centres are interpolated linearly, and extended as constants at both ends; above [`FALL_HZ`] they fall as
+    /// spectrogram. The channels' means at their centres are interpolated linearly, and extended as constants at both ends; above 8 kHz they fall as
     /// those of speech do on average. The result is smooth, whereas that of [`Self::to_linear`] is exact.
     pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
         assert_eq!(mel.mels, self.config.mels, "the mel spectrogram has another configuration");

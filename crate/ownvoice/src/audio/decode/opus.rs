@@ -102,11 +102,13 @@ fn take_frames(bytes: &mut &[u8], delimited: bool) -> Option<Vec<Vec<u8>>> {
         2 => (2, true),
         _ => {
             let header = take(bytes, 1)?[0];
-            while header & 0x40 != 0 {
-                let byte = take(bytes, 1)?[0];
-                padding += usize::from(byte.min(254));
-                if byte < 255 {
-                    break;
+            if header & 0x40 != 0 {
+                loop {
+                    let byte = take(bytes, 1)?[0];
+                    padding += usize::from(byte.min(254));
+                    if byte < 255 {
+                        break;
+                    }
                 }
             }
             (usize::from(header & 0x3f), header & 0x80 != 0)

@@ -76,7 +76,7 @@ pub fn trim_silence(samples: &[f32], sample_rate_hz: u32) -> Range<usize> {
     first.saturating_sub(margin)..(last + length + margin).min(samples.len())
 }
 
-/// Shortens each pause to at most [`MAX_PAUSE_SECONDS`], and fades over the cut. The recogniser normalises its input over the whole clip, so that long silences
+/// Shortens each pause to at most 0.8 s, and fades over the cut. The recogniser normalises its input over the whole clip, so that long silences
 /// would change what it hears in the speech.
 pub fn shorten_pauses(samples: Vec<f32>, sample_rate_hz: u32) -> Vec<f32> {
     let length = frame_length(sample_rate_hz);

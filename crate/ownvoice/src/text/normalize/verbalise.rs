@@ -240,7 +240,7 @@ fn amount(found: &Match) -> Option<String> {
         "T" if spaced && goes_on => unit("tbsp")?,
         "t" if spaced && goes_on => unit("tsp")?,
         "c" if spaced && goes_on => ("cup".into(), "cups".into()),
-        "in" if between != "" => {
+        "in" if !between.is_empty() => {
             let size = [
                 " tall", " long", " wide", " high", " deep", " thick", " x ", " by ", " of rain", " of snow",
             ];
@@ -376,9 +376,9 @@ fn month_day(found: &Match) -> Option<String> {
     let last = found.before.trim_end_matches([',', ' ', '.']).rsplit(' ').next();
     let meant = if last.is_some_and(|day| calendar_name(day).is_some()) {
         true
-    } else if common && (before == "by" || a < 8 && noun) || a < 8 && b == 8 && noun {
-        false
-    } else if before == "by" && found.before.to_ascii_lowercase().contains("divid")
+    } else if common && (before == "by" || a < 8 && noun)
+        || a < 8 && b == 8 && noun
+        || before == "by" && found.before.to_ascii_lowercase().contains("divid")
         || found.before.contains("ultipl")
     {
         false
