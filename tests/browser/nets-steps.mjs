@@ -125,9 +125,19 @@ export const named = ({ page }, name) => page.waitForFunction((name) => document
 
 /** Names a picture of a file, and returns name and percentage. @param {Session} session @param {string} path */
 export async function look({ page }, path) {
+  // The name of an earlier picture would be taken for this one's.
+  await page.locator("#see-named").evaluate((element) => element.replaceChildren());
   await page.setInputFiles("#see-file", path);
-  await page.waitForFunction(() => /%/.test(document.querySelector("#see-named")?.textContent ?? "") || document.querySelector("#see-error:not([hidden])"), null, { timeout: MINUTE });
-  const [, name, percent] = ((await page.textContent("#see-named")) ?? "").match(/^(.*), (\d+) %$/) ?? [];
+  const named = await page.waitForFunction(
+    () => {
+      const text = document.querySelector("#see-named")?.textContent ?? "";
+      return /%/.test(text) || document.querySelector("#see-error:not([hidden])") ? { text } : false;
+    },
+    null,
+    { timeout: MINUTE },
+  );
+  const { text } = /** @type {{ text: string }} */ (await named.jsonValue());
+  const [, name, percent] = text.match(/^(.*), (\d+) %$/) ?? [];
   return { name, percent: Number(percent) };
 }
 

@@ -8,14 +8,16 @@ const MINUTE = 60_000;
 
 /** The median pitch by autocorrelation, of the louder half of the frames. @param {{ samples: Int16Array, rate: number }} speech */
 function pitchHz({ samples, rate }) {
-  const [length, least, most] = [1024, Math.floor(rate / 400), Math.ceil(rate / 70)];
+  const [length, least, most] = [1024, Math.floor(rate / 500), Math.ceil(rate / 70)];
   const frames = [];
   for (let start = 0; start + length + most < samples.length; start += length) {
     const product = (/** @type {number} */ lag) => samples.subarray(start, start + length).reduce((sum, sample, i) => sum + sample * samples[start + i + lag], 0);
     let best = least;
     const products = Array.from({ length: most + 1 }, (_, lag) => (lag < least ? 0 : product(lag)));
     for (let lag = least; lag <= most; lag++) if (products[lag] > products[best]) best = lag;
-    frames.push({ energy: product(0), hz: rate / best });
+    // A multiple of the period is nearly as like: the first peak counts that is.
+    const first = products.findIndex((value, lag) => lag > least && value > 0.8 * products[best] && value >= products[lag - 1] && value >= (products[lag + 1] ?? value));
+    frames.push({ energy: product(0), hz: rate / (first > 0 ? first : best) });
   }
   const loud = frames.sort((a, b) => b.energy - a.energy).slice(0, Math.ceil(frames.length / 2)).map(({ hz }) => hz);
   return loud.sort((a, b) => a - b)[Math.floor(loud.length / 2)];
@@ -34,12 +36,13 @@ test("a text is spoken higher and slower by the sliders", { timeout: 3 * MINUTE 
   };
   const usual = await spoken();
   await page.fill("#pitch", "6");
-  await page.fill("#speed", "0.5");
   assert.equal(await page.textContent("#pitch-value"), "+6.0 semitones");
-  const other = await spoken();
-  t.diagnostic(`${Math.round(pitchHz(usual))} Hz, six semitones higher ${Math.round(pitchHz(other))} Hz`);
-  assert.ok(other.seconds > 1.6 * usual.seconds, `${other.seconds} and ${usual.seconds} s`);
-  const semitones = 12 * Math.log2(pitchHz(other) / pitchHz(usual));
+  const higher = await spoken();
+  t.diagnostic(`${Math.round(pitchHz(usual))} Hz, six semitones higher ${Math.round(pitchHz(higher))} Hz`);
+  await page.fill("#speed", "0.5");
+  const slower = await spoken();
+  assert.ok(slower.seconds > 1.6 * usual.seconds, `${slower.seconds} and ${usual.seconds} s`);
+  const semitones = 12 * Math.log2(pitchHz(higher) / pitchHz(usual));
   assert.ok(semitones > 4 && semitones < 8, `${semitones}`);
 });
 
