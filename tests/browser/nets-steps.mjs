@@ -125,19 +125,16 @@ export const named = ({ page }, name) => page.waitForFunction((name) => document
 
 /** Names a picture of a file, and returns name and percentage. @param {Session} session @param {string} path */
 export async function look({ page }, path) {
-  // The name of an earlier picture would be taken for this one's.
-  await page.locator("#see-named").evaluate((element) => element.replaceChildren());
+  // The name of the picture before stands until this one is read: it is cleared before the new one is shown.
+  const named = await page.locator("#see-named").evaluateHandle((element) => {
+    /** @type {{ isCleared: boolean }} */
+    const watched = { isCleared: element.textContent === "" };
+    new MutationObserver(() => (watched.isCleared ||= element.textContent === "")).observe(element, { childList: true, characterData: true, subtree: true });
+    return watched;
+  });
   await page.setInputFiles("#see-file", path);
-  const named = await page.waitForFunction(
-    () => {
-      const text = document.querySelector("#see-named")?.textContent ?? "";
-      return /%/.test(text) || document.querySelector("#see-error:not([hidden])") ? { text } : false;
-    },
-    null,
-    { timeout: MINUTE },
-  );
-  const { text } = /** @type {{ text: string }} */ (await named.jsonValue());
-  const [, name, percent] = text.match(/^(.*), (\d+) %$/) ?? [];
+  await page.waitForFunction((watched) => (watched.isCleared && /%/.test(document.querySelector("#see-named")?.textContent ?? "")) || document.querySelector("#see-error:not([hidden])"), named, { timeout: MINUTE });
+  const [, name, percent] = ((await page.textContent("#see-named")) ?? "").match(/^(.*), (\d+) %$/) ?? [];
   return { name, percent: Number(percent) };
 }
 

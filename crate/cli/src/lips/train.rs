@@ -24,7 +24,7 @@ use ownvoice::{
     audio::mel::MelConfig,
     files,
     lips::{
-        answers::losses,
+        answers::{SPECTROGRAM_LOSS, losses},
         base::{self, VocoderFile, WEIGHTS},
         clock::mel_frames,
         config::LipConfig,
@@ -56,7 +56,7 @@ impl TrainableModel for LipTacotron {
     type Batch = LipBatch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "guide"];
-    const CRITERION: usize = 1;
+    const CRITERION: usize = SPECTROGRAM_LOSS;
 
     /// Computes [`losses`].
     fn losses(&self, batch: &LipBatch, mode: Mode) -> Vec<Tensor<1>> {

@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn tempo_and_pitch_are_found() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
-        let speaker = base.default_speaker();
+        // The pitch of this speaker changes little from frame to frame, which no spread scales.
+        let speaker = base.speakers().iter().position(|name| name == "kokoro-af_river").unwrap();
         let own = base.intonation(speaker).unwrap();
         let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
         let prosody_of_voice = Prosody { duration_scale: 1.3, ..Prosody::from_base_speaker(intonation) };
@@ -121,8 +122,7 @@ mod tests {
         let found = prosody(&base, &clips, speaker);
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
         let Intonation { mean_hz, spread } = found.intonation.unwrap();
-        // What changes from frame to frame, which no spread scales, widens the recorded range.
-        assert!((spread - 0.7 * SPREAD_FACTOR).abs() < 0.1, "{spread}");
+        assert!((spread - 0.7 * SPREAD_FACTOR).abs() < 0.05, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
         clips.iter_mut().for_each(|clip| clip.foreign = true);
         let foreign = prosody(&base, &clips, speaker);
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn voicing_is_found() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
-        let speaker = base.default_speaker();
+        let speaker = base.speakers().iter().position(|name| name == "kokoro-af_alloy").unwrap();
         let plain = Voice::from_row(&base, speaker);
         let texts =
             ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
@@ -167,6 +167,6 @@ mod tests {
         };
         let (before, after) =
             (right(&plain), right(&Voice { prosody: found, ..Voice::from_row(&base, speaker) }));
-        assert!(before < 0.8 && after > 0.85, "the voicing is right in {before} and {after} of the frames");
+        assert!(before < 0.8 && after > 0.9, "the voicing is right in {before} and {after} of the frames");
     }
 }

@@ -52,8 +52,10 @@ pub trait Task {
     type Parts: Module;
     /// The measures of the held-out examples.
     type Metrics: Clone + Serialize + DeserializeOwned;
+    /// The index of the loss that is reported.
+    const REPORTED: usize = 0;
 
-    /// Computes the losses of a batch, each `[1]`. Their sum is minimised, and the last is reported.
+    /// Computes the losses of a batch, each `[1]`. Their sum is minimised.
     fn losses(&self, parts: &Self::Parts, batch: &[usize]) -> Result<Vec<Tensor<1>>>;
 
     /// Measures examples without gradients.
@@ -175,7 +177,7 @@ impl<T: Task> Tuner<T> {
     pub async fn step(&mut self) -> Result<TunerStep<T::Metrics>> {
         let batch = self.sampler.batch(self.iteration());
         let losses = self.task.losses(&self.parts, &batch)?;
-        let reported = losses.last().expect("a task has a loss").clone();
+        let reported = losses[T::REPORTED].clone();
         let gradients = self.adam.scaled(Tensor::cat(losses, 0).sum()).backward();
         self.parts = self.adam.step(self.parts.clone(), &gradients, |path| self.task.rate(path));
         let (iteration, last) = (self.iteration(), self.iteration() >= self.schedule.iterations);

@@ -36,6 +36,9 @@ pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
     seen
 }
 
+/// The index, in [`losses`], of the spectrogram loss after the postnet, by which a model is judged.
+pub const SPECTROGRAM_LOSS: usize = 1;
+
 /// Computes L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention against the pictures at the same time.
 /// Pictures and frames share a clock, and with this loss attention converges in hundreds of steps instead of thousands.
 pub fn losses(

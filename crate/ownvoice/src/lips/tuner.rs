@@ -7,6 +7,7 @@ use burn::{module::Module, prelude::*};
 use serde::Serialize;
 
 use super::{
+    answers::SPECTROGRAM_LOSS,
     base::LipBase,
     clock::seconds,
     lesson::Lesson,
@@ -68,6 +69,8 @@ impl Task for LipTask {
     type Parts = Adapted;
     /// The spectrogram loss.
     type Metrics = f32;
+    /// The spectrogram loss after the postnet.
+    const REPORTED: usize = SPECTROGRAM_LOSS;
 
     fn losses(&self, parts: &Adapted, batch: &[usize]) -> Result<Vec<Tensor<1>>> {
         Ok(self.windows.losses(parts, batch, Mode::Train))
@@ -223,6 +226,22 @@ pub(super) mod tests {
         let (one, other) = (said(&tuned), said(&again));
         let apart = one.iter().zip(&other).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
         assert!(apart < 0.05, "in half precision: {apart}");
+    }
+
+    #[test]
+    fn the_reported_loss_is_that_of_the_spectrogram() {
+        let base = base("one");
+        let options = LipTuneOptions { batch: 100, ..LipTuneOptions::default() };
+        let mut tuner = block_on(LipTuner::start(&base, &[lesson(&base, 60)], options)).unwrap();
+        let LipTask { windows, .. } = &tuner.tuner.task;
+        let train: Vec<usize> =
+            (0..windows.len()).filter(|window| window % HELD_OUT_EVERY != HELD_OUT_EVERY - 1).collect();
+        let losses = windows.losses(tuner.tuner.parts(), &train, Mode::Train);
+        let losses: Vec<f32> = losses.into_iter().map(|loss| loss.into_scalar()).collect();
+        let reported = block_on(tuner.step()).unwrap().loss;
+        let is_reported = |loss: f32| (reported - loss).abs() < 1e-4;
+        let others = [losses[0], losses[2]];
+        assert!(is_reported(losses[1]) && !others.map(is_reported).contains(&true), "{reported}: {losses:?}");
     }
 
     #[test]

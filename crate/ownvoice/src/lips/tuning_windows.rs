@@ -6,7 +6,7 @@ use burn::{
 };
 
 use super::{
-    answers::{Answers, losses, seen},
+    answers::{Answers, SPECTROGRAM_LOSS, losses, seen},
     base::LipBase,
     encoder::pictures,
     lesson::{EncodedWindow, Lesson},
@@ -86,7 +86,7 @@ impl Windows {
 
     /// Computes the spectrogram loss after the postnet, without gradients.
     pub(super) async fn criterion(&self, parts: &Adapted, windows: &[usize]) -> Result<f32> {
-        let loss = self.losses(parts, windows, Mode::Eval).swap_remove(1);
+        let loss = self.losses(parts, windows, Mode::Eval).swap_remove(SPECTROGRAM_LOSS);
         Ok(read(loss.inner()).await?[0])
     }
 }
