@@ -4,6 +4,7 @@ import { activity } from "./activities.js";
 import { closeUnused } from "./bank.js";
 import { Storage } from "./js/index.js";
 import { forgetSite } from "./offline.js";
+import { endOrTimeout } from "./shared/activity.js";
 import { forgetLanguage } from "./shared/language.js";
 import { stopPlaying } from "./shared/player.js";
 import { endSpeaking } from "./speaking.js";
@@ -11,9 +12,6 @@ import { STORAGE, initial, measureUsage, state, update } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
-
-/** An engine that hangs does not delay the deletion further. */
-const MAX_WAIT_MS = 20_000;
 
 /** Other tabs of this page, which hold recordings and voices too. */
 const tabs = new BroadcastChannel("ownvoice-deleted");
@@ -30,7 +28,7 @@ export async function deleteAll() {
   update({ deletion: { status: "running", error: null } });
   await removeAll();
   // A write that was in progress has completed by then.
-  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))]);
+  await endOrTimeout(ended);
   update({ deletion: { status: "done", error: await removeAll() } });
   await measureUsage();
 }

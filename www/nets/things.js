@@ -2,6 +2,7 @@
 
 import { OwnvoiceError, describe, throwIfAborted } from "../js/errors.js";
 import { Store } from "../js/store.js";
+import { endOrTimeout } from "../shared/activity.js";
 import { keepScreenOn } from "../shared/wake-lock.js";
 import { activity, perform } from "./activities.js";
 import { $ } from "./dom.js";
@@ -21,8 +22,6 @@ const LEAST_THINGS = 2;
 export const MOST_PICTURES = 60;
 /** The largest file that is opened as a net. */
 const MAX_FILE_BYTES = 100e6;
-/** A worker that hangs does not delay a deletion further. */
-const MAX_WAIT_MS = 20_000;
 
 /** What a thing is called on the page. @param {{ name: string }} thing @param {number} index */
 export const nameOf = ({ name }, index) => name.trim() || t("show.thing", { number: index + 1 });
@@ -181,7 +180,7 @@ export async function deleteAll() {
       update({ keepError: null });
       await Store.clear(STORE);
       // A write that was in progress has completed by then.
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))]);
+      await endOrTimeout(ended);
       await Store.clear(STORE);
       await forget();
     },

@@ -169,3 +169,9 @@ export class Task {
     }
   }
 }
+
+/** The longest that a deletion waits for what is being done. */
+const MAX_WAIT_MS = 20_000;
+
+/** Waits until what was being done has ended; a worker that hangs does not delay a deletion further. @param {Promise<unknown>} ended */
+export const endOrTimeout = (ended) => Promise.race([ended, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))]);

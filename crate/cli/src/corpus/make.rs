@@ -243,20 +243,15 @@ fn make_speaker(
 /// Makes [`PERTURBED`] from the recordings of its original voice, in the same folder.
 fn make_perturbed(out: &Path) -> Result<()> {
     let (original, perturbation) = PERTURBED_FROM;
-    perturb(&out.join("held-out").join(original), &out.join("held-out").join(PERTURBED), perturbation, 1)
-}
-
-/// Makes another speaker, named like the folder `to`, from every `stride`-th recording of one.
-pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride: usize) -> Result<()> {
-    let name = to.file_name().expect("a folder of its own").to_string_lossy();
+    let [from, to] = [original, PERTURBED].map(|name| out.join("held-out").join(name));
     let (wavs, phones) = (to.join("wavs"), to.join("phones"));
-    begin(to, &to.join("metadata.csv"))?;
+    begin(&to, &to.join("metadata.csv"))?;
     for folder in [&wavs, &phones] {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     let mut metadata = String::new();
-    for (index, recording) in super::layouts::load(from, &())?.step_by(stride).enumerate() {
-        let id = format!("{name}-{index:05}");
+    for (index, recording) in super::layouts::load(&from, &())?.enumerate() {
+        let id = format!("{PERTURBED}-{index:05}");
         let audio = read_audio(&recording.path)?;
         files::write(
             &wavs.join(format!("{id}.wav")),

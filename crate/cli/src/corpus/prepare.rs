@@ -69,10 +69,8 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
     let mut features = FeatureWriter::create(&options.out, config.clone())?;
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
     for of_speaker in recordings.chunk_by(|one, next| one.speaker == next.speaker) {
-        let aligner = match &aligner {
-            Some(aligner) => Some(adapted(aligner, of_speaker, &config, &phonemizer)?),
-            None => None,
-        };
+        let adapt = |aligner| adapted(aligner, of_speaker, &config, &phonemizer);
+        let aligner = aligner.as_ref().map(adapt).transpose()?;
         for recordings in of_speaker.chunks(CHUNK) {
             let sounds = recordings.par_iter().map(|recording| {
                 let samples = recording.samples(config.sample_rate_hz)?;

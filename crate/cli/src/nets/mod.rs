@@ -12,7 +12,7 @@ use crate::import::state_dict;
 use idx::Split;
 use ownvoice::{
     Error, Result, files,
-    nets::{Metrics, NetConfig, NetKind, NetTuneOptions, NetTuner, NetWeights, Picture, TunedNet},
+    nets::{Metrics, NetConfig, NetKind, NetTuneOptions, NetTuner, NetWeights, Picture, Pictures, TunedNet},
     report::{Progress, Report},
 };
 use pictures::read_pictures;
@@ -119,11 +119,10 @@ pub fn read_weights(path: &Path, kind: NetKind) -> Result<NetWeights> {
 
 /// Returns the share of pictures that a net names correctly, and their number. Classes are compared by name.
 fn accuracy(net: &TunedNet, data: &Path, report: &dyn Report) -> Result<(f32, usize)> {
-    let pictures = read_pictures(data, Split::Test, net.config(), report)?;
-    let all: Vec<Picture> = pictures.items.iter().map(|(picture, _)| picture.clone()).collect();
-    let named = pollster::block_on(net.name(&all))?;
-    let right = named.iter().zip(&pictures.items);
+    let Pictures { names, items } = read_pictures(data, Split::Test, net.config(), report)?;
+    let (pictures, classes): (Vec<Picture>, Vec<usize>) = items.into_iter().unzip();
+    let named = pollster::block_on(net.name(&pictures))?;
     let right =
-        right.filter(|(named, (_, class))| net.names()[named.class] == pictures.names[*class]).count();
-    Ok((right as f32 / all.len().max(1) as f32, all.len()))
+        named.iter().zip(&classes).filter(|(named, class)| net.names()[named.class] == names[**class]);
+    Ok((right.count() as f32 / pictures.len().max(1) as f32, pictures.len()))
 }

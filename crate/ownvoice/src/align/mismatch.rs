@@ -24,7 +24,8 @@ const HEARD_WEIGHT: f32 = 0.7;
 const MIN_MORE: f32 = 6.1;
 /// The least phones of a stretch of the text that are not spoken, beyond those that are.
 const MIN_FEWER: f32 = 8.0;
-/// The least mean difference from the log posteriors of what is heard, in nats, of a phone that is not spoken.
+/// The mean cost of a frame, in nats, above which a phone of the minimum duration counts as not spoken. The cost is the log posterior of the class that is heard
+/// less that of the phone.
 const UNSPOKEN_COST: f32 = 1.0;
 /// The least frames by which the rest of a clip is judged.
 const MIN_REST_FRAMES: usize = 10;

@@ -1,5 +1,7 @@
 //! What nets are tuned on.
 
+use std::collections::BTreeMap;
+
 use burn::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -101,14 +103,19 @@ impl Examples for PictureExamples {
 /// Splits examples into those that are trained on and those that are held out: one in `every` of each group, and at least one of a group of two or more. If none
 /// is held out, all are in both.
 pub(super) fn split(examples: &impl Examples, every: usize) -> [Vec<usize>; 2] {
-    let groups: Vec<usize> = (0..examples.count()).map(|example| examples.group(example)).collect();
-    let is_held_out = |&example: &usize| {
-        let members = |among: &[usize]| among.iter().filter(|&&group| group == groups[example]).count();
-        let (place, size) = (members(&groups[..example]), members(&groups));
-        let every = every.min(size);
-        size > 1 && place % every == every - 1
-    };
-    let (held_out, train): (Vec<usize>, Vec<usize>) = (0..groups.len()).partition(is_held_out);
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    (0..examples.count())
+        .for_each(|example| groups.entry(examples.group(example)).or_default().push(example));
+    let (mut train, mut held_out) = (Vec::new(), Vec::new());
+    for members in groups.into_values() {
+        let every = every.min(members.len());
+        for (place, &example) in members.iter().enumerate() {
+            let is_held_out = members.len() > 1 && place % every == every - 1;
+            if is_held_out { held_out.push(example) } else { train.push(example) }
+        }
+    }
+    train.sort_unstable();
+    held_out.sort_unstable();
     if held_out.is_empty() { [train.clone(), train] } else { [train, held_out] }
 }
 
