@@ -111,6 +111,7 @@ export interface Elements {
   "recordings-save": HTMLElementTagNameMap["button"];
   "reload": HTMLElementTagNameMap["button"];
   "said": HTMLElementTagNameMap["ul"];
+  "said-error": HTMLElementTagNameMap["p"];
   "said-title": HTMLElementTagNameMap["h3"];
   "save": HTMLElementTagNameMap["button"];
   "speak-error": HTMLElementTagNameMap["p"];

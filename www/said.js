@@ -1,7 +1,7 @@
 // What was said, to be said again: phrases that the visitor keeps or has recorded, and the latest other texts.
 
 import { activity, isHearing } from "./activities.js";
-import { $ } from "./dom.js";
+import { $, showError } from "./dom.js";
 import { showPhrase } from "./recording.js";
 import { createElement, renderChildren } from "./shared/dom.js";
 import { endSpeaking, toggleSpeaking } from "./speaking.js";
@@ -9,7 +9,7 @@ import { measureUsage, recordedPhrase, state, studio, update } from "./state.js"
 import { t } from "./strings.js";
 
 /** @import { Storage } from "./js/index.js" */
-/** @import { Said, State } from "./state.js" */
+/** @import { Failure, Said, State } from "./state.js" */
 
 /** The most texts that are remembered without being kept, and the longest one. */
 const MOST = 12;
@@ -20,17 +20,28 @@ export async function restoreSaid(storage) {
   update({ said: (await storage.kept("said"))?.said ?? [], pronunciations: (await storage.kept("pronunciations"))?.lines ?? "" });
 }
 
-/** Stores how words are pronounced. @param {string} lines */
+/** Stores how words are pronounced. @param {string} lines @returns {Promise<void>} */
 export function pronounce(lines) {
   update({ pronunciations: lines });
-  studio().storage?.keep("pronunciations", { lines }).then(measureUsage, console.error);
+  return store("pronunciations", { lines });
 }
 
-/** @param {Said[]} said */
+/** @param {"said" | "pronunciations"} name @param {object} value */
+async function store(name, value) {
+  try {
+    await studio().storage?.keep(name, value);
+    update({ saidNotStored: null });
+    await measureUsage();
+  } catch (error) {
+    update({ saidNotStored: /** @type {Failure} */ (error) });
+  }
+}
+
+/** @param {Said[]} said @returns {Promise<void>} */
 function change(said) {
   let others = 0;
   update({ said: said.filter(({ kept }) => kept || others++ < MOST) });
-  studio().storage?.keep("said", { said: state.said }).then(measureUsage, console.error);
+  return store("said", { said: state.said });
 }
 
 /** The others, without a text. @param {string} text */
@@ -47,7 +58,7 @@ export async function say(again) {
   const text = $("text").value.trim();
   if (!(await toggleSpeaking(state.voice || recordedPhrase(text) ? "mine" : "base")) || deletions !== state.deletions || text.length > MAX_LENGTH) return;
   const kept = state.said.some((each) => each.text === text && each.kept);
-  change([{ text, kept }, ...without(text)]);
+  await change([{ text, kept }, ...without(text)]);
 }
 
 /** What the buttons of a text do. @type {{ [act: string]: (text: string) => unknown }} */
@@ -62,7 +73,8 @@ const ACTS = {
 export const act = ({ dataset: { act = "", said = "" } }) => ACTS[act]?.(said);
 
 /** @param {State} state */
-export function renderSaid({ said, pronunciations, activity: current }) {
+export function renderSaid({ said, pronunciations, saidNotStored, activity: current }) {
+  showError($("said-error"), saidNotStored);
   if (document.activeElement !== $("pronunciations")) $("pronunciations").value = pronunciations;
   $("said-title").hidden = said.length === 0;
   const rows = [...said.filter(({ kept }) => kept), ...said.filter(({ kept }) => !kept)].map(({ text, kept }) => {

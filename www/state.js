@@ -70,6 +70,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Failure | null} bankError
  * @property {Said[]} said The latest first.
  * @property {string} pronunciations Lines of `word = how`.
+ * @property {Failure | null} saidNotStored Why what was said and how words are pronounced would not outlive the tab.
  * @property {boolean} isLarge Whether the text is shown large.
  * @property {number | null} broughtBack How many recordings were brought back from a file.
  * @property {{ base: Spoken, mine: Spoken }} spoken
@@ -132,6 +133,7 @@ export const initial = {
   bankError: null,
   said: [],
   pronunciations: "",
+  saidNotStored: null,
   isLarge: false,
   broughtBack: null,
   spoken: { base: NOT_SPOKEN, mine: NOT_SPOKEN },

@@ -39,6 +39,8 @@ test("a full disk is reported, and the training continues without storage", { ti
   assert.match((await page.textContent("#train-unkept")) ?? "", /disk has no space.*storage-full/);
   await learned(page);
   await speak(page, "mine");
+  await page.waitForSelector("#said-error:not([hidden])");
+  assert.match((await page.textContent("#said-error")) ?? "", /no space left.*storage-full/);
   session.assertQuiet();
 });
 

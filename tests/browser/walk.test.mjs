@@ -103,7 +103,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     assert.match(await text("#prompt-position"), /^Sentence 2 /);
     await heardTo(page, parts[2].begin);
     await page.click("#record-button");
-    await heardTo(page, parts[2].begin + 3.4); // amid "the violets"
+    await heardTo(page, parts[2].begin + 4.4); // Within a third of a second of voiced speech.
     assert.match(await stopRecording(), /The end is cut off.*clip-cut-off-end/s);
     await shot("3-cut-off");
     await clean(session, "a clip that is cut off");
