@@ -10,7 +10,7 @@ fn panic(_: &PanicInfo) -> ! {
     unreachable()
 }
 
-/// Implements `ownvoice::nn::MicroKernel`: multiplies up to three rows, stored term by term, by a panel of twelve columns, or up to four rows by a panel of
+/// Implements `burn_fused::MicroKernel`: multiplies up to three rows, stored term by term, by a panel of twelve columns, or up to four rows by a panel of
 /// eight, and adds the product to `out`.
 ///
 /// # Safety

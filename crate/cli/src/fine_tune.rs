@@ -5,108 +5,111 @@ use std::path::{Path, PathBuf};
 use crate::corpus::{layouts, list, recordings::text_beside};
 use ownvoice::{
     Error, Note, Result,
-    clone::{
-        FineTuner,
-        clip::Clip,
-        options::{CloneOptions, ValidationMetrics},
-    },
+    clone::{FineTuner, clip::Clip, options::ValidationMetrics},
     files::read_audio_with_notes,
     report::{Progress, Report},
-    voice::{Base, Voice},
+    voice::Voice,
 };
 
-/// The recordings that can be read, and the reasons why others cannot.
+/// Reads the clips of a speaker one by one, so that the samples of hundreds of them are not in memory together. Recordings that cannot be read are left out with a
+/// note.
+pub struct ClipReader<'a> {
+    recordings: std::vec::IntoIter<(PathBuf, String)>,
+    /// How many seconds of speech may still be read.
+    seconds: f32,
+    report: &'a dyn Report,
+    /// The file of each clip.
+    files: Vec<PathBuf>,
+    left_out: Vec<Error>,
+}
+
+/// The recordings that were read, and why others were not.
 #[derive(Debug, Default)]
 pub struct Recorded {
     pub files: Vec<PathBuf>,
-    pub texts: Vec<String>,
     pub left_out: Vec<Error>,
 }
 
-impl Recorded {
-    fn push(&mut self, path: PathBuf, clip: Clip, mut each: impl FnMut(Clip) -> Result<()>) -> Result<()> {
-        self.files.push(path);
-        self.texts.push(clip.text.clone());
-        each(clip)
+impl<'a> ClipReader<'a> {
+    /// Lists the clips of a speaker's folder, or one recording with a text file beside it, such as `minute.m4a` and `minute.txt`.
+    ///
+    /// * `seconds`: the limit after which no further clip of a folder is read
+    ///
+    /// # Errors
+    /// Fails with `corpus-invalid` if the folder has several speakers.
+    pub fn new(path: &Path, seconds: Option<f32>, report: &'a dyn Report) -> Result<Self> {
+        let recordings = match path.is_file() {
+            true if seconds.is_some() => {
+                return Err(Error::corpus_invalid("a single recording is used as a whole; omit --seconds"));
+            }
+            true => {
+                let text = text_beside(path)?.unwrap_or_else(|| path.with_extension("txt"));
+                vec![(path.to_path_buf(), list::read_text(&text)?)]
+            }
+            false => of_one_speaker(path, report)?,
+        };
+        Ok(Self {
+            recordings: recordings.into_iter(),
+            seconds: seconds.unwrap_or(f32::INFINITY),
+            report,
+            files: Vec::new(),
+            left_out: Vec::new(),
+        })
     }
 
-    /// Starts a fine-tuning on the recordings. They are read again one by one, so that the samples of hundreds of them are not in memory together.
-    pub fn start(&self, base: &Base, options: CloneOptions) -> Result<FineTuner> {
-        let mut unreadable = None;
-        let clips = self.files.iter().zip(&self.texts).map_while(|(path, text)| {
-            read_audio_with_notes(path)
-                .map(|(audio, _)| Clip { audio, text: text.clone() })
-                .map_err(|error| unreadable = Some(error))
-                .ok()
-        });
-        let started = FineTuner::start(base, clips, options);
-        match unreadable {
-            Some(error) => Err(error),
-            None => started.map_err(|error| named(error, &self.files)),
+    /// Returns what was read.
+    ///
+    /// # Errors
+    /// Fails with the error of the first recording if none could be read.
+    pub fn finish(mut self) -> Result<Recorded> {
+        if self.files.is_empty() && !self.left_out.is_empty() {
+            return Err(self.left_out.remove(0));
         }
+        Ok(Recorded { files: self.files, left_out: self.left_out })
     }
 }
 
-/// Reads the clips of a speaker's folder up to a number of seconds, or one recording with a text file beside it, such as `minute.m4a` and `minute.txt`, and
-/// passes each to `each`. Reports the recordings that are left out because they cannot be read.
-///
-/// # Errors
-/// Fails with the error of the first recording if none can be read, and with `corpus-invalid` if the folder has several speakers.
-pub fn read_clips(
-    path: &Path,
-    seconds: Option<f32>,
-    report: &dyn Report,
-    mut each: impl FnMut(Clip) -> Result<()>,
-) -> Result<Recorded> {
-    let mut recorded = Recorded::default();
-    if path.is_file() {
-        if seconds.is_some() {
-            return Err(Error::corpus_invalid("a single recording is used as a whole; omit --seconds"));
+impl Iterator for ClipReader<'_> {
+    type Item = Clip;
+
+    fn next(&mut self) -> Option<Clip> {
+        while self.seconds > 0.0 {
+            let (path, text) = self.recordings.next()?;
+            match open(&path, text, self.report) {
+                Ok(clip) => {
+                    self.seconds -= clip.audio.seconds();
+                    self.files.push(path);
+                    return Some(clip);
+                }
+                Err(error) => {
+                    self.report.note(&format!("left out: {error}"));
+                    self.left_out.push(error);
+                }
+            }
         }
-        let text = text_beside(path)?.unwrap_or_else(|| path.with_extension("txt"));
-        let clip = open(path, list::read_text(&text)?, report)?;
-        recorded.push(path.to_path_buf(), clip, each)?;
-        return Ok(recorded);
+        None
     }
-    let recordings: Vec<_> = layouts::load(path, report)?.collect();
+}
+
+/// Returns the recordings of a folder and their texts. Fails with `corpus-invalid` if it has several speakers.
+fn of_one_speaker(folder: &Path, report: &dyn Report) -> Result<Vec<(PathBuf, String)>> {
+    let recordings: Vec<_> = layouts::load(folder, report)?.collect();
     if let Some(other) = recordings.iter().find(|recording| recording.speaker != recordings[0].speaker) {
         return Err(Error::corpus_invalid(format!(
             "{}: there are several speakers, such as {} and {}; choose the folder of one",
-            path.display(),
+            folder.display(),
             recordings[0].speaker,
             other.speaker
         )));
     }
-    let mut total = 0.0;
-    for recording in recordings {
-        if seconds.is_some_and(|limit| total >= limit) {
-            break;
-        }
-        match open(&recording.path, recording.text, report) {
-            Ok(clip) => {
-                total += clip.audio.seconds();
-                recorded.push(recording.path, clip, &mut each)?;
-            }
-            Err(error) => {
-                report.note(&format!("left out: {error}"));
-                recorded.left_out.push(error);
-            }
-        }
-    }
-    if recorded.files.is_empty() && !recorded.left_out.is_empty() {
-        return Err(recorded.left_out.remove(0));
-    }
-    Ok(recorded)
+    Ok(recordings.into_iter().map(|recording| (recording.path, recording.text)).collect())
 }
 
-/// Reads all clips into memory, as [`read_clips`] does one by one.
+/// Reads all clips into memory, as [`ClipReader`] does one by one.
 pub fn read_all_clips(path: &Path, report: &dyn Report) -> Result<(Vec<Clip>, Recorded)> {
-    let mut clips = Vec::new();
-    let recorded = read_clips(path, None, report, |clip| {
-        clips.push(clip);
-        Ok(())
-    })?;
-    Ok((clips, recorded))
+    let mut reader = ClipReader::new(path, None, report)?;
+    let clips = reader.by_ref().collect();
+    Ok((clips, reader.finish()?))
 }
 
 /// Reads a clip, and reports what is unusual about its file.
@@ -221,6 +224,36 @@ mod tests {
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("2 clips, such as a.wav: there is no sound above"), "{lines:?}");
         assert!(lines[1].starts_with("b.wav: only 4 % of the vowels are voiced"), "{lines:?}");
+    }
+
+    #[test]
+    fn clips_are_read_one_by_one_up_to_the_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        std::fs::create_dir(path.join("wavs")).unwrap();
+        std::fs::write(path.join("metadata.csv"), "a|One.\nb|Two.\nc|Three.\nd|Four.\n").unwrap();
+        for id in ["a", "c", "d"] {
+            std::fs::write(
+                path.join(format!("wavs/{id}.wav")),
+                ownvoice::audio::wav::write(&[0.5; 16_000], 16_000),
+            )
+            .unwrap();
+        }
+        std::fs::write(path.join("wavs/b.wav"), "damaged").unwrap();
+        let lines = Lines::default();
+        let mut reader = ClipReader::new(path, Some(1.5), &lines).unwrap();
+        assert_eq!(reader.next().unwrap().text, "One.");
+        assert!(lines.0.lock().unwrap().is_empty(), "the damaged file is not read yet");
+        assert_eq!(reader.next().unwrap().text, "Three.");
+        assert!(reader.next().is_none(), "2 s are enough");
+        let Recorded { files, left_out } = reader.finish().unwrap();
+        assert!(files.iter().eq([path.join("wavs/a.wav"), path.join("wavs/c.wav")].iter()), "{files:?}");
+        assert_eq!((left_out.len(), lines.0.lock().unwrap().len()), (1, 1));
+
+        std::fs::write(path.join("metadata.csv"), "b|Two.\n").unwrap();
+        let mut reader = ClipReader::new(path, None, &lines).unwrap();
+        assert!(reader.next().is_none());
+        assert_eq!(reader.finish().unwrap_err().file(), Some(path.join("wavs/b.wav").as_path()));
     }
 
     #[test]

@@ -465,7 +465,7 @@ fn notes_are_printed_to_standard_error() {
     ]);
     assert!(out(&done).starts_with(&path("me")), "{}", out(&done));
     assert!(
-        err(&done).contains("aligning 3 clips") && err(&done).contains("ended by iterations"),
+        err(&done).contains("aligning the clips") && err(&done).contains("ended by iterations"),
         "{}",
         err(&done)
     );
@@ -511,4 +511,59 @@ fn completions_and_manual_pages_name_every_verb() {
         let page = fs::read_to_string(folder.path().join(format!("ownvoice-{verb}.1"))).unwrap();
         assert!(page.contains("Examples:") && page.contains(".SH SYNOPSIS"), "{page}");
     }
+}
+
+/// Voices are not blended without a word: neither two that a list names, nor two in one folder.
+#[test]
+fn clips_of_two_speakers_are_refused() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    // The tiny base with the speaker encoder of the shipped one.
+    let manifest = |file: &str| serde_json::from_slice::<Value>(&fs::read(file).unwrap()).unwrap();
+    let mut tiny = manifest(&path("base/manifest.json"));
+    tiny["files"]["speaker_encoder"] =
+        manifest("../../models/base/manifest.json")["files"]["speaker_encoder"].clone();
+    fs::write(path("base/manifest.json"), tiny.to_string()).unwrap();
+    fs::copy("../../models/base/speaker_encoder.safetensors", path("base/speaker_encoder.safetensors"))
+        .unwrap();
+    let clips = models.path().join("clips");
+    write_clips(&clips, 4);
+    let clone = [
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("clips"),
+        "--out",
+        &path("me"),
+        "--iterations",
+        "1",
+    ];
+    let one = ownvoice(&clone);
+    assert!(one.status.success(), "{}", err(&one));
+    // A lower and slower voice: the samples of two clips at three quarters of their rate.
+    for clip in ["c2", "c3"] {
+        let file = clips.join(format!("wavs/{clip}.wav"));
+        let audio = wav::read(&fs::read(&file).unwrap()).unwrap();
+        fs::write(&file, wav::write(&audio.samples, audio.sample_rate_hz * 3 / 4)).unwrap();
+    }
+    let refused = ownvoice(&clone);
+    assert!(
+        err(&refused).contains("error[several-speakers]") && err(&refused).contains("wavs/c2.wav"),
+        "{}",
+        err(&refused)
+    );
+    let blended = ownvoice(&[&clone[..], &["--several-speakers"]].concat());
+    assert!(blended.status.success(), "{}", err(&blended));
+
+    let list = fs::read_to_string(clips.join("metadata.csv")).unwrap();
+    let named: String =
+        list.lines().enumerate().map(|(n, line)| format!("{line}|speaker{}\n", n % 2)).collect();
+    fs::write(clips.join("metadata.csv"), format!("id|text|speaker\n{named}")).unwrap();
+    let refused = ownvoice(&clone);
+    assert!(
+        err(&refused).contains("error[corpus-invalid]") && err(&refused).contains("speaker0 and speaker1"),
+        "{}",
+        err(&refused)
+    );
 }

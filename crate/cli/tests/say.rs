@@ -1,9 +1,6 @@
 //! `ownvoice say` marks its files as synthetic and names the voice.
 
-use ownvoice::{
-    audio::wav,
-    voice::{Voice, sha256_hex},
-};
+use ownvoice::{audio::wav, digest::sha256_hex, voice::Voice};
 use ownvoice_testing::shipped_base;
 use pollster::block_on;
 use std::{

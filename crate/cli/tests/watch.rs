@@ -155,7 +155,7 @@ struct Poisoned<'a> {
 }
 
 impl Collate for Poisoned<'_> {
-    type Made = Batch;
+    type HostBatch = Batch;
     type Batch = Batch;
 
     fn make(&self, key: BatchKey, cpu: &Device) -> Result<Batch> {

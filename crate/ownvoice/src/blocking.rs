@@ -12,8 +12,9 @@ use crate::{
         clip::{Clip, check_clip},
         options::CloneOptions,
     },
+    digest::sha256_hex,
     synth::{Part, SpeakOptions, Speech, parts},
-    voice::{Base, Voice, sha256_hex},
+    voice::{Base, Voice},
 };
 
 impl Clip {

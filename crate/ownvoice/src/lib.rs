@@ -77,7 +77,7 @@
 //!
 //! # Modules
 //!
-//! Each module begins with an overview, and imports only those before it in this order: [`error`], [`report`], [`audio`], [`text`], [`files`], `image`, [`align`],
+//! Each module begins with an overview, and imports only those before it in this order: [`digest`], [`error`], [`report`], [`audio`], [`text`], [`files`], `image`, [`align`],
 //! [`vocoder`], [`learn`], [`features`], [`model`], [`voice`], [`synth`], [`check`], [`clone`](mod@clone), `lips`, `nets`, `blocking`.
 //!
 //! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `V` speaker width, `S` samples, `H` hidden width, `R`
@@ -89,6 +89,7 @@ pub mod audio;
 pub mod blocking;
 pub mod check;
 pub mod clone;
+pub mod digest;
 pub mod error;
 pub mod features;
 pub mod files;

@@ -222,6 +222,26 @@ fn six_channels_are_read_or_refused_in_plain_words() {
 }
 
 #[test]
+fn other_formats_are_refused_in_plain_words() {
+    if is_skipped("other_formats_are_refused_in_plain_words") {
+        return;
+    }
+    for (encoder, name) in [
+        ("ac3", "a.mp4"),
+        ("mp2", "a.mp2"),
+        ("pcm_mulaw", "a.au"),
+        ("pcm_s16le", "a.w64"),
+        ("wmav2", "a.wma"),
+        ("g722", "a.wav"),
+        ("adpcm_yamaha", "a.wav"),
+    ] {
+        let error = audio::read(&encoded(48_000, 1, &format!("-c:a {encoder}"), name)).unwrap_err();
+        assert_eq!(error.code(), "audio-unreadable");
+        assert!(error.to_string().contains("convert it to WAV or FLAC"), "{encoder} in {name}: {error}");
+    }
+}
+
+#[test]
 fn wav_files_of_every_encoding_and_from_a_pipe() {
     if is_skipped("wav_files_of_every_encoding_and_from_a_pipe") {
         return;

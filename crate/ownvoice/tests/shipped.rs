@@ -3,8 +3,9 @@
 use ownvoice::{
     audio::speaker::{SpeakerStats, distance},
     clone::{FineTuner, options::CloneOptions},
+    digest::sha256_hex,
     synth::{SpeakOptions, speak_async},
-    voice::{Manifest, Voice, sha256_hex},
+    voice::{Manifest, Voice},
 };
 use ownvoice_testing::{held_out_clips, shipped_base};
 use pollster::block_on;

@@ -27,7 +27,7 @@ use convert::{float32_array, to_js};
 use error::to_js_error;
 use progress::{OnProgress, continues};
 
-/// Pixels of a picture's side. At 32 n + 1, padding is on both sides alike, as the weights were converted for.
+/// The side of a picture in pixels. With 32 n + 1 pixels, both sides have the same padding, which the converted weights assume.
 const SIDE: usize = 129;
 
 /// Initialises the module when it is instantiated.
@@ -37,7 +37,7 @@ fn start() {
     console_error_panic_hook::set_once();
 }
 
-/// How a net names the pictures that were held out.
+/// The metrics of a net on the held-out pictures.
 #[derive(Serialize, Tsify)]
 pub struct NetMetrics {
     pub loss: f32,
@@ -74,10 +74,10 @@ pub struct NetTuning {
     pub after: NetMetrics,
 }
 
-/// The name of what a picture shows.
+/// The class of a picture.
 #[derive(Serialize, Tsify)]
 pub struct NetNamed {
-    /// Index of the likeliest name.
+    /// The index of the likeliest name.
     pub class: usize,
     pub confidence: f32,
     #[serde(with = "float32_array")]
@@ -85,7 +85,7 @@ pub struct NetNamed {
     pub probabilities: Vec<f32>,
 }
 
-/// Pictures with the names of what they show.
+/// Pictures with their classes.
 #[wasm_bindgen]
 pub struct NetLessons {
     config: NetConfig,
@@ -124,7 +124,7 @@ impl NetBase {
         SIDE as u32
     }
 
-    /// Reduces a picture to what a net sees of it.
+    /// Reduces a picture to the input of a net.
     pub fn picture(&self, width: u32, height: u32, rgba: &[u8]) -> Result<Vec<u8>, JsValue> {
         let picture = Picture::from_rgba(width as usize, height as usize, rgba, &config(1));
         Ok(picture.map_err(to_js_error)?.bytes().to_vec())
@@ -136,7 +136,7 @@ impl NetBase {
         NetLessons { config, pictures: Pictures { names, items: Vec::new() } }
     }
 
-    /// Starts a tuning. `on_progress` is called with the number of pictures that were looked at, and of all.
+    /// Starts a tuning. `on_progress` is called with the number of pictures that were analysed, and the number of all.
     pub async fn tuner(
         &self,
         lessons: NetLessons,
@@ -169,7 +169,7 @@ pub struct NetTuner {
 
 #[wasm_bindgen]
 impl NetTuner {
-    /// Returns how the pictures that are held out were named before the first iteration.
+    /// Returns the metrics of the held-out pictures before the first iteration.
     #[wasm_bindgen(getter)]
     pub fn before(&self) -> Result<Ts<NetMetrics>, JsValue> {
         to_js(&NetMetrics::from(self.tuner.held_out_before()))

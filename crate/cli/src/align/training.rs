@@ -130,7 +130,7 @@ struct WindowSource<'a> {
 }
 
 impl Collate for WindowSource<'_> {
-    type Made = WindowBatch;
+    type HostBatch = WindowBatch;
     type Batch = WindowBatch;
 
     /// Makes a batch of random augmented windows, or one of the first windows of all held-out utterances, without augmentation.

@@ -11,7 +11,7 @@ use std::{
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{
     align::{from_files::AlignerConfig, training::RecogniserConfig},
@@ -55,7 +55,7 @@ pub struct TrainArguments {
 }
 
 pub fn train_aligner(arguments: &TrainArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Weights, console)?;
+    output::check(&arguments.out, OutputKind::Weights, console)?;
     let &TrainArguments { steps, batch, seed, device, .. } = arguments;
     let config = AlignerConfig {
         data: arguments.data.clone(),

@@ -8,11 +8,11 @@ use serde_json::json;
 use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{
     evaluate::measure::speaker_verifier,
-    fine_tune::{fine_tune, read_clips},
+    fine_tune::{ClipReader, fine_tune, named},
     speaker_encoder::{
         several::{Groups, MAX_SIMILARITY_OF_SPEAKERS, embedding, groups},
         verifier::SpeakerEmbedding,
@@ -20,7 +20,10 @@ use crate::{
 };
 use ownvoice::{
     Error, Result,
-    clone::options::{AdvancedCloneOptions, CloneOptions},
+    clone::{
+        FineTuner,
+        options::{AdvancedCloneOptions, CloneOptions},
+    },
     model::pitch::Intonation,
     report::Report,
     voice::Base,
@@ -72,21 +75,12 @@ pub struct CloneArguments {
 }
 
 pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Voice, console)?;
+    output::check(&arguments.out, OutputKind::Voice, console)?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = match arguments.several_speakers {
         true => None,
         false => speaker_verifier(&arguments.base, &base.manifest)?,
     };
-    let (mut embedded, mut clips) = (Vec::new(), 0);
-    let recorded = read_clips(&arguments.clips, arguments.seconds, console, |clip| {
-        if let Some(verifier) = &verifier {
-            embedded.extend(embedding(verifier, &clip)?.map(|embedding| (clips, embedding)));
-        }
-        clips += 1;
-        Ok(())
-    })?;
-    refuse_several_speakers(&embedded, &recorded.files)?;
     let plan = arguments.plan.get()?;
     let options = CloneOptions {
         iterations: arguments.iterations,
@@ -101,10 +95,19 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         },
         ..CloneOptions::default()
     };
-    console.note(&format!("aligning {clips} clips"));
-    let tuned = fine_tune(recorded.start(&base, options)?, &recorded.files, console)?;
+    let mut reader = ClipReader::new(&arguments.clips, arguments.seconds, console)?;
+    console.note("reading and aligning the clips");
+    let mut embedded = Vec::new();
+    let clips = reader.by_ref().inspect(|clip| {
+        embedded.extend(verifier.as_ref().map(|verifier| embedding(verifier, clip)));
+    });
+    let started = FineTuner::start(&base, clips, options);
+    let recorded = reader.finish()?;
+    refuse_several_speakers(embedded, &recorded.files)?;
+    let tuner = started.map_err(|error| named(error, &recorded.files))?;
+    let tuned = fine_tune(tuner, &recorded.files, console)?;
     let voice = tuned.voice;
-    let used = clips - tuned.left_out.len();
+    let used = recorded.files.len() - tuned.left_out.len();
     let left_out = recorded.left_out.iter().chain(&tuned.left_out);
     let bytes = voice.save()?;
     output::write(&arguments.out, &bytes)?;
@@ -139,9 +142,13 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
 
 /// Fails with `several-speakers` if the speaker encoder of the base hears two speakers in the clips.
 ///
-/// * `embedded`: the index and the embedding of each clip
-fn refuse_several_speakers(embedded: &[(usize, SpeakerEmbedding)], files: &[PathBuf]) -> Result<()> {
-    let Some(Groups { similarity, smaller }) = groups(embedded) else { return Ok(()) };
+/// * `embedded`: the embedding of each clip that holds enough speech; nothing if speakers are not compared
+fn refuse_several_speakers(embedded: Vec<Result<Option<SpeakerEmbedding>>>, files: &[PathBuf]) -> Result<()> {
+    let indexed = embedded.into_iter().enumerate();
+    let embedded = indexed
+        .filter_map(|(index, embedding)| Some(embedding.transpose()?.map(|embedding| (index, embedding))));
+    let embedded = embedded.collect::<Result<Vec<_>>>()?;
+    let Some(Groups { similarity, smaller }) = groups(&embedded) else { return Ok(()) };
     if similarity >= MAX_SIMILARITY_OF_SPEAKERS {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{
     corpus::{
@@ -48,7 +48,7 @@ pub struct CorpusArguments {
 
 pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
     let &CorpusArguments { hours, seed, held_out_seconds, people, ref teacher, .. } = arguments;
-    output::check(&arguments.out, if people { Made::People } else { Made::Corpus }, console)?;
+    output::check(&arguments.out, if people { OutputKind::People } else { OutputKind::Corpus }, console)?;
     if people {
         let found = make_people(&arguments.out, &|person| {
             console.note(&format!(
@@ -92,7 +92,7 @@ pub struct PrepareArguments {
 
 pub fn prepare(arguments: &PrepareArguments, console: &Console) -> Result<()> {
     let PrepareArguments { corpora, out, aligner } = arguments;
-    output::check(out, Made::Features, console)?;
+    output::check(out, OutputKind::Features, console)?;
     let config = PrepareConfig { corpora: corpora.clone(), out: out.clone(), aligner: aligner.clone() };
     let prepared = crate::corpus::prepare::prepare(&config, console)?;
     let crate::corpus::prepare::Prepared { utterances, speakers, seconds, aligned, left_out, coverage } =

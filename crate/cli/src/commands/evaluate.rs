@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{
     evaluate::{
@@ -52,7 +52,7 @@ pub struct EvaluateArguments {
 }
 
 pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
-    arguments.wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
+    arguments.wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, OutputKind::Files, console))?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = folder::voice(&base, arguments.voice.as_deref())?;

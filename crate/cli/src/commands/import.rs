@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::{
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::import::Imported;
 use burn_fused::weights::Storage;
@@ -33,7 +33,11 @@ pub struct ImportArguments {
 
 pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
     let is_lip_base = arguments.from.is_dir();
-    output::check(&arguments.out, if is_lip_base { Made::LipBase } else { Made::Attention }, console)?;
+    output::check(
+        &arguments.out,
+        if is_lip_base { OutputKind::LipBase } else { OutputKind::Attention },
+        console,
+    )?;
     if is_lip_base {
         return import_lips(arguments, console);
     }

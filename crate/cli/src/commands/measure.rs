@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::evaluate::measure::{MeasureConfig, SENTENCES};
 use ownvoice::Result;
@@ -46,7 +46,7 @@ pub struct MeasureArguments {
 
 pub fn measure(arguments: &MeasureArguments, console: &Console) -> Result<()> {
     let MeasureArguments { base, corpus, only, sentences, wavs, evaluators, seed, device } = arguments;
-    wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
+    wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, OutputKind::Files, console))?;
     let config = MeasureConfig {
         base: base.clone(),
         corpora: corpus.clone(),

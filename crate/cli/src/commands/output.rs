@@ -17,7 +17,7 @@ use ownvoice::{
 
 /// The kind of an output: a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Made {
+pub enum OutputKind {
     Voice,
     Weights,
     Wav,
@@ -32,14 +32,14 @@ pub enum Made {
     /// A folder that may also contain other files.
     Files,
 }
-use Made::{
+use OutputKind::{
     Attention, Base, Corpus, Features, Files, LipBase, LipFeatures, People, Png, Voice, Wav, Weights,
 };
 
 /// The number of bytes that identify the kind of a file. A voice file names its format early.
 const BEGINNING: u64 = 1 << 16;
 
-impl Made {
+impl OutputKind {
     fn name(self) -> &'static str {
         match self {
             Voice => "a voice",
@@ -114,9 +114,9 @@ impl Made {
 const PICTURES: [&str; 9] = ["jpg", "jpeg", "gif", "bmp", "webp", "svg", "pdf", "tif", "tiff"];
 
 /// Returns the extension of a path if it is that of another format.
-fn foreign_extension(path: &Path, made: Made) -> Option<String> {
+fn foreign_extension(path: &Path, made: OutputKind) -> Option<String> {
     let extension = path.extension()?.to_str()?.to_lowercase();
-    let known = |made: Made| made.extensions().contains(&extension.as_str());
+    let known = |made: OutputKind| made.extensions().contains(&extension.as_str());
     let is_format = [Voice, Weights, Wav, Png].into_iter().any(known)
         || EXTENSIONS.contains(&extension.as_str())
         || PICTURES.contains(&extension.as_str());
@@ -162,7 +162,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// Fails with `io` if the path cannot be written, and with `option-invalid` if it has content or an extension of another kind.
-pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
+pub fn check(path: &Path, made: OutputKind, console: &Console) -> Result<()> {
     if is_standard_output(path) {
         if !matches!(made, Voice | Wav | Png) {
             return Err(Error::option_invalid(format!(
@@ -192,13 +192,13 @@ pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
     let found = if made.is_file() {
         files::check_room(path, made.room())?;
         let beginning = beginning(path).map_err(Error::io(path))?;
-        match Made::of_file(&beginning) {
+        match OutputKind::of_file(&beginning) {
             None if !beginning.is_empty() => return refused("something else"),
             found => found,
         }
     } else {
         files::check_folder(path)?;
-        Made::of_folder(path)?
+        OutputKind::of_folder(path)?
     };
     match found {
         Some(found) if found == made => {

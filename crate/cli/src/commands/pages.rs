@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{
     command,
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use ownvoice::{Error, Result, files};
 
@@ -48,7 +48,7 @@ pub fn man(arguments: &ManArguments, console: &Console) -> Result<()> {
     let mut command = command();
     command.build(); // Sets the full name of each verb.
     let Some(folder) = &arguments.out else { return print(&page(Man::new(command))?) };
-    output::check(folder, Made::Files, console)?;
+    output::check(folder, OutputKind::Files, console)?;
     let write = |name: &str, page: Vec<u8>| -> Result<PathBuf> {
         let path = folder.join(format!("{name}.1"));
         files::write(&path, page)?;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
-    output::{self, Made},
+    output::{self, OutputKind},
     tune_net::net_parser,
 };
 use crate::{
@@ -241,7 +241,7 @@ impl Bench {
 }
 
 fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
-    arguments.out.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
+    arguments.out.as_deref().map_or(Ok(()), |folder| output::check(folder, OutputKind::Files, console))?;
     let ComparedSteps { reference, found, comparison } = match arguments.net {
         Some(kind) => compare_step_of_net(kind, &arguments.step)?,
         None => {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
     training::TrainingArguments,
 };
 use crate::{
@@ -56,8 +56,8 @@ pub struct PretrainArguments {
 
 pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     let made = match arguments.path {
-        AlignmentPath::Durations => Made::Base,
-        AlignmentPath::Attention => Made::Attention,
+        AlignmentPath::Durations => OutputKind::Base,
+        AlignmentPath::Attention => OutputKind::Attention,
     };
     output::check(&arguments.out, made, console)?;
     let PretrainArguments { data, out, preset, path, steps, batch, rate, seed, from, training } = arguments;

@@ -11,18 +11,23 @@ use super::{
     device::{DeviceArguments, PrecisionArguments},
     profile_lips::{self, LipRun},
     profile_tables::{loader_table, rows},
+    tune_net::net_parser,
 };
 use crate::{
     check::loader::{LoaderProfile, profile_loaders},
     lips::train::LipPreset,
 };
-use burn_fused::ranks::Ranks;
+use burn_fused::{Mode, ranks::Ranks};
 use ownvoice::{
     Result,
     audio::mel::MelConfig,
     check::profile::{Profile, ProfileOptions, Traffic, profile as measure},
     features::Features,
     model::TacotronConfig,
+    nets::{
+        NetConfig, NetKind,
+        profile::{NetProfileOptions, profile_net},
+    },
     vocoder::GriffinLim,
 };
 
@@ -31,13 +36,14 @@ use ownvoice::{
   ownvoice profile
   ownvoice profile --pretraining --device vulkan --json
   ownvoice profile --pretraining --data features --batch 16 --window 160
-  ownvoice profile --lips-preset --precision mixed")]
+  ownvoice profile --lips-preset --precision mixed
+  ownvoice profile --net mobilenetv1 --batch 32")]
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
     /// Number of windows or pictures in a batch
     ///
-    /// The default is 8, or 4 with --lips-preset.
+    /// The default is 8, 4 with --lips-preset, or 16 with --net.
     #[arg(long)]
     batch: Option<usize>,
     /// Length of a window in frames
@@ -56,6 +62,9 @@ pub struct ProfileArguments {
     /// Whole steps are timed too, on noise or on features, and decoding on the device is compared with decoding step by step from the host.
     #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]
     lips_preset: Option<LipPreset>,
+    /// Profile a small net for pictures instead of the base, with random weights, on noise
+    #[arg(long, value_parser = net_parser(), conflicts_with_all = ["lips_preset", "window", "data"])]
+    net: Option<NetKind>,
     #[command(flatten)]
     precision: PrecisionArguments,
     /// Features that `ownvoice prepare` or `ownvoice lips prepare` wrote
@@ -73,6 +82,9 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
         let (data, loader, precision) = (arguments.data.clone(), arguments.loader.get(), precision.precision);
         let run = LipRun { preset, batch, window, runs, precision, loader, data };
         return profile_lips::profile(&run, &arguments.device.open()?, console);
+    }
+    if let Some(kind) = arguments.net {
+        return profile_small_net(kind, arguments, console);
     }
     let defaults = ProfileOptions::default();
     let (batch, window) = (batch.unwrap_or(defaults.batch), window.unwrap_or(defaults.window));
@@ -118,10 +130,27 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     Ok(())
 }
 
+/// Profiles a net of its usual size for as many classes as ImageNet has.
+fn profile_small_net(kind: NetKind, arguments: &ProfileArguments, console: &Console) -> Result<()> {
+    let batch = arguments.batch.unwrap_or(NetProfileOptions::default().batch);
+    let mode = if arguments.pretraining { Mode::Train } else { Mode::Eval };
+    let (runs, precision) = (arguments.runs, arguments.precision.precision);
+    let options = NetProfileOptions { batch, runs, mode, precision };
+    let config = NetConfig::of(kind, 1000);
+    let found = pollster::block_on(profile_net(&config, &arguments.device.open()?, options))?;
+    let text = rows(&found);
+    let profile = Profile { rows: found, device_bytes: None, traffic: None };
+    let peak_memory_bytes = peak_memory_bytes();
+    let memory = peak_memory_bytes.map(|bytes| format!("\n{:.0} MB of peak memory", bytes as f64 / 1e6));
+    let text = text + &memory.unwrap_or_default();
+    console.result(&MeasuredStep { batch, profile, loaders: Vec::new(), peak_memory_bytes }, text);
+    Ok(())
+}
+
 /// The result as JSON.
 #[derive(Serialize)]
 struct MeasuredStep {
-    /// The number of windows in the whole batch.
+    /// The number of windows or pictures in the whole batch.
     batch: usize,
     #[serde(flatten)]
     profile: Profile,

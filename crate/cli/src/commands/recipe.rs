@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{learn::hyperparameters::Hyperparameters, pretrain::recipe::RecipeConfig};
 use ownvoice::Result;
@@ -46,7 +46,7 @@ pub struct RecipeArguments {
 
 pub fn recipe(arguments: &RecipeArguments, console: &Console) -> Result<()> {
     let RecipeArguments { out, work, teacher, hours, steps, evaluators, seed, device } = arguments;
-    output::check(out, Made::Base, console)?;
+    output::check(out, OutputKind::Base, console)?;
     let config = RecipeConfig {
         out: out.clone(),
         work: work.clone(),

@@ -11,12 +11,13 @@ use std::{
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::corpus::list::decoded;
 use ownvoice::{
     Error, ErrorKind, Result,
     audio::wav,
+    digest::sha256_hex,
     files,
     model::StopReason,
     report::{Progress, Report},
@@ -26,7 +27,6 @@ use ownvoice::{
     voice::{
         AttentiveVoice, Base,
         folder::{self, MANIFEST},
-        sha256_hex,
     },
 };
 
@@ -94,7 +94,7 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Arc<dyn Vocoder>
 }
 
 pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Wav, console)?;
+    output::check(&arguments.out, OutputKind::Wav, console)?;
     let options = SpeakOptions {
         speed: arguments.speed,
         pitch: arguments.pitch,
@@ -193,7 +193,7 @@ fn speak_pieces(
     let mut whole: Option<Speech> = None;
     for (index, piece) in pieces.iter().enumerate() {
         let spoken = match speak(piece) {
-            // A piece of signs only, between others.
+            // A piece between others may hold only signs that are not spoken.
             Err(error) if pieces.len() > 1 && is_unspoken(&error) => continue,
             spoken => spoken?,
         };
@@ -227,7 +227,7 @@ fn is_unspoken(error: &Error) -> bool {
 fn pieces(text: &str, most: usize) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((end, _)) = rest.char_indices().nth(most) {
-        // The piece before a cut ends with what it was cut at.
+        // The separator belongs to the piece before it.
         let cut = ["\n\n", "\n", ". ", "? ", "! ", " "]
             .into_iter()
             .find_map(|end_of| rest[..end].rfind(end_of).filter(|&at| at > 0).map(|at| at + end_of.len()));

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
     training::print,
 };
 use crate::{
@@ -49,7 +49,7 @@ pub struct TrainArguments {
 
 pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> Result<()> {
     let TrainArguments { corpus, out, run, device, steps, seed, resume } = arguments;
-    output::check(out, Made::Weights, console)?;
+    output::check(out, OutputKind::Weights, console)?;
     let config = SpeakerEncoderConfig {
         corpora: corpus.clone(),
         out: out.clone(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::corpus::recording::read_speech;
 use ownvoice::{
@@ -38,7 +38,7 @@ const COLOURS: [[f32; 3]; 5] =
     [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
 
 pub fn spectrogram(arguments: &SpectrogramArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Png, console)?;
+    output::check(&arguments.out, OutputKind::Png, console)?;
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
     let mel = |path: &PathBuf| Ok(extractor.extract(&read_speech(path, 1.0, config.sample_rate_hz)?));

@@ -10,7 +10,7 @@ use clap::{
 use super::{
     console::Console,
     device::{DeviceArguments, PrecisionArguments},
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::nets::{NetTuned, TuneNetConfig, sentence, tune_net as tune};
 use burn_fused::adam::Rule;
@@ -21,7 +21,7 @@ use ownvoice::{
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  ownvoice tune-net --net lenet --data digits --out digits.safetensors --iterations 1000 --batch-statistics
+  ownvoice tune-net --net lenet --data digits --out digits.safetensors --iterations 3000 --batch 64 --rate 0.002 --decay --patience 100 --translation 2
   ownvoice tune-net --net resnet18 --weights resnet18.pth --data things --out things.safetensors --frozen trunk
   ownvoice tune-net --net mobilenetv1 --weights models/nets/mobilenetv1.safetensors --side 129 --data things --out things.safetensors --frozen conv_stem,bn1,blocks --evaluate others --json")]
 pub struct TuneNetArguments {
@@ -61,10 +61,17 @@ pub struct TuneNetArguments {
     #[arg(long, default_value = "cross-entropy", value_parser = loss_parser())]
     loss: LossKind,
     /// Initial learning rate
-    ///
-    /// It is constant.
     #[arg(long, default_value_t = NetTuneOptions::default().rate)]
     rate: f64,
+    /// Let the learning rate fall linearly, to zero after the last iteration
+    #[arg(long)]
+    decay: bool,
+    /// Number of validations without improvement, one every 25 iterations, that end the training
+    #[arg(long, default_value_t = NetTuneOptions::default().patience)]
+    patience: usize,
+    /// Move each picture at random by at most this many pixels in each direction
+    #[arg(long, value_name = "PIXELS", default_value_t = 0)]
+    translation: usize,
     /// Momentum of the optimizer sgd
     #[arg(long, default_value_t = NetTuneOptions::default().momentum)]
     momentum: f32,
@@ -101,13 +108,16 @@ fn loss_parser() -> impl TypedValueParser<Value = LossKind> {
 }
 
 pub fn tune_net(arguments: &TuneNetArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Weights, console)?;
+    output::check(&arguments.out, OutputKind::Weights, console)?;
     let device = arguments.device.open()?;
     let options = NetTuneOptions {
         iterations: arguments.iterations,
         batch: arguments.batch,
         optimizer: arguments.optimizer,
         rate: arguments.rate,
+        decay: arguments.decay,
+        patience: arguments.patience,
+        translation: arguments.translation,
         momentum: arguments.momentum,
         weight_decay: arguments.weight_decay,
         loss: arguments.loss,

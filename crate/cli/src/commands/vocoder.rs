@@ -10,7 +10,7 @@ use super::{
     console::Console,
     data_loader::DataLoaderArguments,
     device::{DeviceArguments, PlanArguments},
-    output::{self, Made},
+    output::{self, OutputKind},
     ranks::RanksArguments,
     say::{VocoderName, choose},
     training::print,
@@ -80,7 +80,7 @@ pub struct TrainVocoderArguments {
 }
 
 pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Weights, console)?;
+    output::check(&arguments.out, OutputKind::Weights, console)?;
     let trained = arguments.ranks.train(arguments.device, ranks, console, |ranks, device, report| {
         crate::vocoder::from_files::train_vocoder(&config(arguments, ranks, device)?, report)
     })?;
@@ -147,7 +147,7 @@ pub struct VocodeArguments {
 
 /// Resynthesises a recording from its spectrogram and measures the difference, which is due to the vocoder.
 pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Wav, console)?;
+    output::check(&arguments.out, OutputKind::Wav, console)?;
     let base = Base::open(&arguments.base, &Device::flex())?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let config = base.mel_config();

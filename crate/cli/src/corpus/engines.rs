@@ -169,24 +169,32 @@ fn finish(
         Some(phones) => phones_range(phones),
         None => loud_range(&samples),
     };
-    let Some((start, end)) = speech else { return Ok(None) };
-    let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
-    let (start, end) = ((start - MARGIN_SECONDS).max(0.0), (end + MARGIN_SECONDS).min(seconds));
-    let sample = |seconds: f32| ((seconds * SAMPLE_RATE_HZ as f32).round() as usize).min(samples.len());
-    samples = samples[sample(start)..sample(end)].to_vec();
-    if samples.is_empty() {
-        return Ok(None);
-    }
-    let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
-    for phone in phones.iter_mut().flatten() {
+    let Some(speech) = speech else { return Ok(None) };
+    samples = cut_and_level(&samples, phones.as_deref_mut().unwrap_or_default(), speech, SAMPLE_RATE_HZ);
+    Ok((!samples.is_empty()).then(|| Utterance { text: text.to_string(), samples, phones }))
+}
+
+/// Returns the samples from [`MARGIN_SECONDS`] before the speech to as long after it, scaled to [`LEVEL`]. The times of the phones are changed with them.
+///
+/// * `speech`: the start and the end of the speech, in seconds
+pub(super) fn cut_and_level(
+    samples: &[f32],
+    phones: &mut [EnginePhone],
+    speech: (f32, f32),
+    sample_rate_hz: u32,
+) -> Vec<f32> {
+    let rate = sample_rate_hz as f32;
+    let sample = |seconds: f32| ((seconds * rate).round() as usize).min(samples.len());
+    let start = (speech.0 - MARGIN_SECONDS).max(0.0);
+    let samples = &samples[sample(start)..sample(speech.1 + MARGIN_SECONDS)];
+    let seconds = samples.len() as f32 / rate;
+    for phone in phones {
         phone.end_seconds = (phone.end_seconds - start).clamp(0.0, seconds);
     }
-
-    let power = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len() as f32;
+    let power = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len().max(1) as f32;
     let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs()));
     let gain = (LEVEL / power.sqrt().max(1e-6)).min(0.95 / peak.max(1e-6));
-    samples.iter_mut().for_each(|sample| *sample *= gain);
-    Ok(Some(Utterance { text: text.to_string(), samples, phones }))
+    samples.iter().map(|sample| gain * sample).collect()
 }
 
 /// Returns the start of the first and the end of the last phone other than pauses, in seconds.

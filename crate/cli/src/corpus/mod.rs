@@ -1,4 +1,4 @@
-//! Training corpora: one spoken by installed engines, recordings of people, and the layouts of public corpora. Native only.
+//! Corpora: speech of a neural teacher to train on, speech of installed engines, recordings of people to measure on, and the layouts of public corpora.
 
 pub(crate) mod coverage;
 pub(crate) mod engines;

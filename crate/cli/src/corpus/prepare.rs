@@ -1,4 +1,4 @@
-//! From corpora to features to train on.
+//! Prepares corpora as features to train on.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -24,33 +24,33 @@ use ownvoice::{
     text::{Phonemizer, symbols::Symbol},
 };
 
-/// From corpora to features.
+/// The configuration of a preparation.
 #[derive(Debug, Clone)]
 pub struct PrepareConfig {
-    /// Corpus folders; their speakers go into one table.
+    /// The folders of the corpora, whose speakers form one table.
     pub corpora: Vec<PathBuf>,
-    /// Folder for the features.
+    /// The folder for the features.
     pub out: PathBuf,
-    /// Weights of an aligner, for recordings without phone times.
+    /// The weights of an aligner, for recordings without phone times.
     pub aligner: Option<PathBuf>,
 }
 
-/// What was prepared.
+/// The result of a preparation.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub utterances: usize,
     pub speakers: usize,
     pub seconds: f32,
-    /// Utterances with durations.
+    /// The number of utterances with durations.
     pub aligned: usize,
-    /// Recordings that were left out, by error code.
+    /// The number of recordings that were left out, by error code.
     pub left_out: BTreeMap<&'static str, usize>,
     pub coverage: Coverage,
 }
 
-/// Recordings that are analysed at once.
+/// The number of recordings that are analysed at once.
 const CHUNK: usize = 64;
-/// Recordings that the aligner is adapted to a speaker by, at most: some three minutes.
+/// The most recordings of a speaker that the aligner is adapted on, some three minutes.
 const ADAPTED_TO: usize = 40;
 
 /// Writes spectrograms, pitch, symbols and durations of all recordings.
@@ -121,7 +121,7 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
     })
 }
 
-/// The aligner adapted to a speaker by those of the recordings that have no phone times, evenly spread: an engine's phones are not a person's.
+/// Adapts the aligner to a speaker, on evenly spaced recordings among those without phone times.
 fn adapted(
     aligner: &ForcedAligner,
     recordings: &[Recording],
@@ -131,7 +131,7 @@ fn adapted(
     let untimed: Vec<&Recording> = recordings.iter().filter(|recording| recording.phones.is_none()).collect();
     let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
     let spoken = untimed.into_par_iter().step_by(stride).filter_map(|recording| {
-        // What cannot be read is left out here as it is later on, where it is counted.
+        // Recordings that cannot be read are counted later, when they are analysed.
         let samples = recording.samples(config.sample_rate_hz).ok()?;
         let mel = MelExtractor::new(config.clone()).extract(&samples);
         let spoken = pollster::block_on(aligner.spoken_symbols(phonemizer, &mel, &recording.text));
@@ -144,7 +144,7 @@ fn adapted(
     pollster::block_on(adapt(aligner, &spoken, &AdaptConfig::default()))
 }
 
-/// Symbols and the frames of each; without frames where neither phone times nor an aligner are at hand.
+/// Returns the symbols of a recording and the frames of each. There are no frames without phone times and without an aligner.
 fn timed(
     recording: &Recording,
     mel: &Mel,

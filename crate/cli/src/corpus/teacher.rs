@@ -23,6 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 use super::{
+    engines::cut_and_level,
     kokoro::{Kokoro, Phonemes, SAMPLE_RATE_HZ, Style},
     make::{SpeakerSummary, Summary, begin},
     phones::{EnginePhone, to_csv},
@@ -60,10 +61,6 @@ const HELD_OUT_SENTENCES: usize = 40;
 const PROMPTS: usize = 12;
 /// Utterances outside this range are left out.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.0..=10.0;
-/// Silence that is kept before and after the speech.
-const MARGIN_SECONDS: f32 = 0.1;
-/// Root mean square of every utterance, in full scale.
-const LEVEL: f32 = 0.08;
 
 /// A voice, or a mix of voices.
 #[derive(Debug, Clone, PartialEq)]
@@ -313,8 +310,9 @@ impl<'a> Recorder<'a> {
         } else {
             let phonemes = Phonemes::new(&self.phonemizer.words(&utterance.text)?)?;
             let styles = speaker.voices.iter().map(|(voice, weight)| (&self.styles[voice], *weight));
-            let (samples, phones) = self.kokoro.speak(&phonemes, &Style::mix(styles), utterance.speed)?;
-            let (samples, phones) = trim_and_level(&samples, &phones);
+            let (samples, mut phones) = self.kokoro.speak(&phonemes, &Style::mix(styles), utterance.speed)?;
+            let speech = speech(&samples, &phones);
+            let samples = cut_and_level(&samples, &mut phones, speech, SAMPLE_RATE_HZ);
             let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
             if !SECONDS.contains(&seconds) {
                 return Ok(0.0);
@@ -337,8 +335,8 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Scales an utterance to the level of the corpus and removes the silence at both ends.
-fn trim_and_level(samples: &[f32], phones: &[EnginePhone]) -> (Vec<f32>, Vec<EnginePhone>) {
+/// Returns the start and the end of the speech of an utterance, in seconds, by its phones and by its level.
+fn speech(samples: &[f32], phones: &[EnginePhone]) -> (f32, f32) {
     let rate = SAMPLE_RATE_HZ as f32;
     let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs())).max(1e-6);
     let is_loud = |sample: &f32| sample.abs() > 0.02 * peak;
@@ -346,19 +344,7 @@ fn trim_and_level(samples: &[f32], phones: &[EnginePhone]) -> (Vec<f32>, Vec<Eng
         phones.iter().rposition(|phone| !phone.is_pause()).map_or(0.0, |last| phones[last].end_seconds);
     let first = samples.iter().position(is_loud).unwrap_or(0) as f32 / rate;
     let last = samples.iter().rposition(is_loud).unwrap_or(samples.len()) as f32 / rate;
-    let start = (phones[0].end_seconds.min(first) - MARGIN_SECONDS).max(0.0);
-    let end = (spoken.max(last) + MARGIN_SECONDS).min(samples.len() as f32 / rate);
-    let sample = |seconds: f32| ((seconds * rate).round() as usize).min(samples.len());
-    let samples = &samples[sample(start)..sample(end)];
-    let power = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len().max(1) as f32;
-    let gain = (LEVEL / power.sqrt().max(1e-6)).min(0.95 / peak);
-    let phones = phones
-        .iter()
-        .map(|phone| {
-            EnginePhone::new(phone.name.clone(), (phone.end_seconds - start).clamp(0.0, end - start))
-        })
-        .collect();
-    (samples.iter().map(|sample| gain * sample).collect(), phones)
+    (phones[0].end_seconds.min(first), spoken.max(last))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub struct MeasureConfig {
     pub device: Device,
 }
 
-/// The duration of the speech that a clone is made from, as of a visitor.
+/// The duration of the speech that a clone is made from, which is what a visitor of the page records.
 const CLONE_SECONDS: f32 = 60.0;
 /// The default number of sentences. Each has some eight words: with fewer, error rates are noisy.
 pub const SENTENCES: usize = 40;
@@ -159,7 +159,6 @@ fn credits(people: &Path) -> Result<Value> {
 }
 
 /// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.
-///
 fn measure_clone(
     base: &Base,
     verifier: &SpeakerVerifier,
@@ -178,7 +177,7 @@ fn measure_clone(
     // Of a short corpus a quarter is enough: the clone needs the rest.
     let compared = sentences.min((clips.len() - minute).max(clips.len() / 4));
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, compared))?;
-    clips.truncate(minute.min(evaluation.others.len())); // What is spoken again is never trained on.
+    clips.truncate(minute.min(evaluation.others.len())); // No clip whose text is synthesised is trained on.
     let options = CloneOptions { seed, ..CloneOptions::default() };
     let voice = fine_tune(FineTuner::start(base, &clips, options)?, &[], report)?.voice;
     let unadapted = Voice::unadapted(base);
@@ -203,7 +202,7 @@ fn measure_clone(
     })
 }
 
-/// The clips whose text is recognised in them: a page's visitor would record the others again.
+/// Returns the clips in which their text is spoken. A visitor of the page would record the others again.
 fn accepted(base: &Base, clips: Vec<Clip>, report: &dyn Report) -> Result<Vec<Clip>> {
     let mut accepted = Vec::with_capacity(clips.len());
     for clip in clips {
@@ -225,13 +224,13 @@ fn accepted(base: &Base, clips: Vec<Clip>, report: &dyn Report) -> Result<Vec<Cl
     Ok(accepted)
 }
 
-/// The speaker encoder that the manifest names; `None` where it names none.
+/// Returns the speaker encoder that the manifest names, or `None` if it names none.
 pub fn speaker_verifier(directory: &Path, manifest: &Manifest) -> Result<Option<SpeakerVerifier>> {
     let Some(entry) = &manifest.files.speaker_encoder else { return Ok(None) };
     SpeakerVerifier::load(&files::read(&directory.join(&entry.path))?).map(Some)
 }
 
-/// Rounds figures to three decimals: what lies beyond depends on the processor.
+/// Rounds figures to three decimals, because further ones depend on the processor.
 pub fn rounded(figures: Value) -> Value {
     match figures {
         Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, rounded(value))).collect(),

@@ -1,4 +1,4 @@
-//! What an evaluation compares, as WAV files for external evaluators.
+//! Writes the speech that an evaluation compares as WAV files, for external evaluators.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ pub fn origin(voice: &Voice) -> Result<Origin> {
     Ok(Origin::synthetic(&voice.id()?))
 }
 
-/// `target`, `same-speaker`, `base` and `clone`.
+/// Writes the folders `target`, `same-speaker`, `base` and `clone`.
 pub fn write_wavs(
     folder: &Path,
     base: &Base,
@@ -32,7 +32,7 @@ pub fn write_wavs(
     write_clips(&folder.join("clone"), &clone.clips, Some(&origin(voice)?))
 }
 
-/// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
+/// Writes the recordings that a clone is compared with, `target` and `same-speaker`, and `texts.txt` with the texts of target, base and clone.
 fn write_anchors(folder: &Path, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Audio> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
     write_clips(&folder.join("target"), &target, None)?;
@@ -46,14 +46,16 @@ fn write_anchors(folder: &Path, evaluation: &Evaluation) -> Result<()> {
     )
 }
 
-/// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
+/// Writes [`NEW_SENTENCES`], spoken by a voice, to `new/NAME`, and their texts beside it.
 pub fn write_new_sentences(folder: &Path, name: &str, clips: &[Audio], origin: &Origin) -> Result<()> {
     let folder = folder.join("new");
     write_clips(&folder.join(name), clips, Some(origin))?;
     files::write(&folder.join("texts.txt"), NEW_SENTENCES.join("\n"))
 }
 
-/// * `origin`: of speech that nobody said; `None` for recordings
+/// Writes clips as numbered WAV files.
+///
+/// * `origin`: marks synthetic speech; `None` for recordings
 pub fn write_clips(folder: &Path, clips: &[Audio], origin: Option<&Origin>) -> Result<()> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for (index, Audio { samples, sample_rate_hz }) in clips.iter().enumerate() {

@@ -19,15 +19,15 @@ use ownvoice::{Result, learn::sampler::BatchKey};
 /// A source of batches: it makes each batch from its key.
 pub trait Collate: Sync {
     /// The batch as a thread makes it, with tensors on the CPU.
-    type Made: Send;
+    type HostBatch: Send;
     /// The batch as the training takes it.
     type Batch;
 
     /// Makes a batch, which depends only on `key`.
-    fn make(&self, key: BatchKey, cpu: &Device) -> Result<Self::Made>;
+    fn make(&self, key: BatchKey, cpu: &Device) -> Result<Self::HostBatch>;
 
     /// Moves a batch to the device of the training, and applies random changes that are computed there. It runs in the thread of the training.
-    fn place(&self, made: Self::Made, device: &Device) -> Self::Batch;
+    fn place(&self, made: Self::HostBatch, device: &Device) -> Self::Batch;
 
     /// Makes a batch on `device`.
     fn batch(&self, key: BatchKey, device: &Device) -> Result<Self::Batch> {
@@ -73,7 +73,7 @@ pub struct LoadedBatch<B> {
 pub struct DataLoader<'a, S: Collate> {
     source: &'a S,
     device: &'a Device,
-    queues: Vec<Receiver<Result<S::Made>>>,
+    queues: Vec<Receiver<Result<S::HostBatch>>>,
     ready: &'a AtomicUsize,
     /// The step of the next batch.
     step: usize,
@@ -116,7 +116,7 @@ pub fn with_loader<S: Collate, R>(
 fn make_ahead<S: Collate>(
     source: &S,
     steps: impl Iterator<Item = usize>,
-    queue: &SyncSender<Result<S::Made>>,
+    queue: &SyncSender<Result<S::HostBatch>>,
     ready: &AtomicUsize,
 ) {
     let cpu = cpu();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     impl Collate for Numbers {
-        type Made = u64;
+        type HostBatch = u64;
         type Batch = u64;
 
         fn make(&self, key: BatchKey, _: &Device) -> Result<u64> {

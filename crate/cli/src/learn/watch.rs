@@ -34,10 +34,10 @@ use burn_fused::{
 use ownvoice::{
     Error, Result,
     check::step_dump::{bad_clips, dump_step},
+    digest::sha256_hex,
     files,
     model::batch::Data,
     report::Report,
-    voice::sha256_hex,
 };
 
 /// The magnitudes of one step: a line of the file at [`statistics_path`].

@@ -216,7 +216,7 @@ impl<'a> LipSource<'a> {
 }
 
 impl Collate for LipSource<'_> {
-    type Made = LipBatch;
+    type HostBatch = LipBatch;
     type Batch = LipBatch;
 
     fn make(&self, draw: BatchKey, cpu: &Device) -> Result<LipBatch> {

@@ -95,7 +95,7 @@ impl Pretrained for AttentiveTacotron {
 }
 
 impl Collate for UtteranceSource<'_> {
-    type Made = Batch;
+    type HostBatch = Batch;
     type Batch = Batch;
 
     fn make(&self, key: BatchKey, cpu: &Device) -> Result<Batch> {

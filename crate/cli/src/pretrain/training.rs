@@ -165,7 +165,7 @@ mod tests {
     }
 
     impl Collate for Failing<'_> {
-        type Made = Batch;
+        type HostBatch = Batch;
         type Batch = Batch;
 
         fn make(&self, key: BatchKey, cpu: &Device) -> Result<Batch> {

@@ -137,7 +137,7 @@ struct SampleSource<'a> {
 }
 
 impl Collate for SampleSource<'_> {
-    type Made = SpeakerBatch;
+    type HostBatch = SpeakerBatch;
     type Batch = SpeakerBatch;
 
     fn make(&self, key: BatchKey, cpu: &Device) -> Result<SpeakerBatch> {

@@ -170,7 +170,7 @@ impl<'a> WindowSource<'a> {
 }
 
 impl Collate for WindowSource<'_> {
-    type Made = VocoderBatch;
+    type HostBatch = VocoderBatch;
     type Batch = VocoderBatch;
 
     fn make(&self, key: BatchKey, cpu: &Device) -> Result<VocoderBatch> {

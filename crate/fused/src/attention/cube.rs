@@ -35,7 +35,7 @@ fn hidden(
 ) -> f32 {
     let mut sum = query[item * width + unit] + keys[(item * symbols + symbol) * width + unit];
     for tap in 0..taps {
-        let ahead = symbol + tap; // the neighbour plus half a kernel
+        let ahead = symbol + tap; // the index of the neighbour, shifted by half a kernel
         if ahead >= comptime!(taps / 2) && ahead < symbols + comptime!(taps / 2) {
             let at = row + ahead - comptime!(taps / 2);
             let filter = 2 * tap * width + unit;
@@ -242,7 +242,7 @@ fn before_kernel(
                 sum = grad[at];
             }
             for tap in 0..taps {
-                let symbol = neighbour + comptime!(taps / 2); // the symbol plus the tap
+                let symbol = neighbour + comptime!(taps / 2); // the index of the symbol that reads it, shifted by the tap
                 if symbol >= tap && symbol < symbols + tap {
                     let key = (item * symbols + symbol - tap) * width;
                     let filter = (2 * tap + channel) * width;

@@ -38,7 +38,7 @@ fn unfold_kernel<F: Float>(
         let channel = at % channels;
         let tap = (at / channels) % taps;
         let row = at / (channels * taps);
-        let neighbour = row % steps + tap; // the neighbour plus half a kernel
+        let neighbour = row % steps + tap; // the index of the neighbour, shifted by half a kernel
         let mut value = F::new(0.0);
         if neighbour >= comptime!(taps / 2) && neighbour < steps + comptime!(taps / 2) {
             value = input[(row + tap - comptime!(taps / 2)) * channels + channel];
@@ -66,7 +66,7 @@ fn fold_kernel<F: Float>(
         let mut sum = 0.0f32;
         #[unroll]
         for tap in 0..taps {
-            let step = row % steps + comptime!(taps / 2); // the step plus the tap
+            let step = row % steps + comptime!(taps / 2); // the index of the step that reads it, shifted by the tap
             if step >= tap && step < steps + tap {
                 sum += f32::cast_from(
                     input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel],

@@ -68,7 +68,7 @@ fn patch_kernel(
             let (picture, place) = (place % length, place / length);
             let (column, place) = (place % columns, place / columns);
             let (row, item) = (place % rows, place / rows);
-            // The position plus half a patch.
+            // The position, shifted by half a patch.
             let (y, x) = (row * stride + tap / side, column * stride + tap % side);
             if y >= comptime!(side / 2)
                 && y < height + comptime!(side / 2)

@@ -254,6 +254,9 @@ fn decode(decoder: &mut dyn AudioDecoder, packet: &Packet) -> errors::Result<Dec
 fn unreadable(error: errors::Error) -> Error {
     Error::audio_unreadable(match error {
         errors::Error::IoError(_) => "its format is unknown, or it ends too early".into(),
+        errors::Error::Unsupported(_) => {
+            "its format or its encoding is not supported; convert it to WAV or FLAC".into()
+        }
         other => other.to_string(),
     })
 }

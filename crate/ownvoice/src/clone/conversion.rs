@@ -94,39 +94,47 @@ pub struct PhoneOffsets {
     phones: BTreeMap<Symbol, PhoneFrames>,
 }
 
-impl PhoneOffsets {
-    /// Collects the differences of clips.
+/// Collects the differences of clips, one clip at a time.
+#[derive(Default)]
+pub struct PhoneDifferences {
+    speech: Difference,
+    classes: [Difference; CLASSES],
+    phones: BTreeMap<Symbol, (Difference, Vec<FrameNeighbour>)>,
+}
+
+impl PhoneDifferences {
+    /// Adds a clip.
     ///
-    /// * `pairs`: the symbols of the frames of a clip, its mels `[T, M]`, and the prediction of the base `[T, M]`
-    pub fn from_pairs(pairs: &[(Vec<Symbol>, &[f32], Vec<f32>)], mels: usize) -> Self {
-        let mut speech = Difference::default();
-        let mut classes: [Difference; CLASSES] = Default::default();
-        let mut phones = BTreeMap::<Symbol, (Difference, Vec<FrameNeighbour>)>::new();
-        for (spoken, recorded, predicted) in pairs {
-            let frames = recorded.chunks_exact(mels).zip(predicted.chunks_exact(mels));
-            for (&phone, (recorded, predicted)) in spoken.iter().zip(frames) {
-                let difference: Vec<f32> = recorded
-                    .iter()
-                    .zip(predicted)
-                    .map(|(recorded, predicted)| recorded - predicted)
-                    .collect();
-                if is_phone(phone) {
-                    speech.add(&difference);
-                }
-                classes[class(phone) as usize].add(&difference);
-                let (sum, frames) = phones.entry(phone).or_default();
-                sum.add(&difference);
-                frames.push(FrameNeighbour { source: coarse(predicted), difference });
+    /// * `phones`:    the symbol of each frame
+    /// * `recorded`:  `[T, M]`
+    /// * `predicted`: the prediction of the base, `[T, M]`
+    pub fn add(&mut self, phones: &[Symbol], recorded: &[f32], predicted: &[f32], mels: usize) {
+        let frames = recorded.chunks_exact(mels).zip(predicted.chunks_exact(mels));
+        for (&phone, (recorded, predicted)) in phones.iter().zip(frames) {
+            let difference: Vec<f32> =
+                recorded.iter().zip(predicted).map(|(recorded, predicted)| recorded - predicted).collect();
+            if is_phone(phone) {
+                self.speech.add(&difference);
             }
+            self.classes[class(phone) as usize].add(&difference);
+            let (sum, frames) = self.phones.entry(phone).or_default();
+            sum.add(&difference);
+            frames.push(FrameNeighbour { source: coarse(predicted), difference });
         }
-        let speech = speech.mean(&vec![0.0; mels]);
-        let classes = classes.map(|class| class.mean(&speech));
+    }
+
+    /// Computes the means.
+    pub fn offsets(self, mels: usize) -> PhoneOffsets {
+        let speech = self.speech.mean(&vec![0.0; mels]);
+        let classes = self.classes.map(|class| class.mean(&speech));
         let of_phone = |(phone, (sum, frames)): (Symbol, (Difference, Vec<FrameNeighbour>))| {
             (phone, PhoneFrames { mean: sum.mean(&classes[class(phone) as usize]), frames })
         };
-        Self { phones: phones.into_iter().map(of_phone).collect(), classes }
+        PhoneOffsets { phones: self.phones.into_iter().map(of_phone).collect(), classes }
     }
+}
 
+impl PhoneOffsets {
     /// Returns the difference for a frame of a phone, `[M]`.
     fn at(&self, phone: Symbol, frame: &[f32]) -> Vec<f32> {
         match self.phones.get(&phone) {
@@ -158,6 +166,12 @@ mod tests {
     use super::*;
     use crate::text::symbols::SILENCE;
 
+    fn offsets(phones: &[Symbol], recorded: &[f32], predicted: &[f32]) -> PhoneOffsets {
+        let mut differences = PhoneDifferences::default();
+        differences.add(phones, recorded, predicted, 2);
+        differences.offsets(2)
+    }
+
     #[test]
     fn a_phone_has_its_own_difference_and_an_unknown_one_that_of_its_class() {
         let symbol = |name| Symbol::from_name(name).unwrap();
@@ -178,7 +192,7 @@ mod tests {
                 }
             })
             .collect();
-        let differences = PhoneOffsets::from_pairs(&[(spoken, &recorded, said)], 2);
+        let differences = offsets(&spoken, &recorded, &said);
         let converted = |phone| {
             let mut mel = vec![0.0; 2 * 9];
             differences.convert(&mut mel, &[phone; 9]);
@@ -203,7 +217,7 @@ mod tests {
         let said: Vec<f32> =
             (0..2 * spoken.len()).map(|at| if at < spoken.len() { 0.0 } else { 2.0 }).collect();
         let recorded: Vec<f32> = said.iter().map(|&said| if said == 0.0 { 1.0 } else { 1.5 }).collect();
-        let differences = PhoneOffsets::from_pairs(&[(spoken, &recorded, said)], 2);
+        let differences = offsets(&spoken, &recorded, &said);
         let converted = |value: f32| {
             let mut mel = vec![value; 2 * 9];
             differences.convert(&mut mel, &[aa; 9]);

@@ -113,8 +113,10 @@ impl FineTuner {
         let prosody = Prosody::measure(base, &aligned, &store, nearest).await?;
         let start_voice = Voice { prosody: prosody.clone(), ..Voice::from_row(base, nearest) };
         let calibration = Calibration::measure(&start_voice, &aligned).await?;
+        // The last clip is held out if any is.
+        let snapshot = SnapshotClip::new(aligned.last().expect("there are clips"), base.config().mels);
         let rehearsal = match options.rehearsal > 0.0 {
-            true => Some(rehearsal(&start_voice, &aligned, &store, window).await?),
+            true => Some(rehearsal(&start_voice, aligned, &store, window).await?),
             false => None,
         };
         let sampler = SamplerConfig {
@@ -144,8 +146,7 @@ impl FineTuner {
             dataset,
             speaker: MeasuredSpeaker { nearest, prosody, seconds },
             calibration,
-            // The last clip is held out if any is.
-            snapshot: SnapshotClip::new(aligned.last().expect("there are clips"), base.config().mels),
+            snapshot,
             progress: Progress::new(options.iterations),
             options,
             left_out,

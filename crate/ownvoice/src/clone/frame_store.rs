@@ -158,16 +158,19 @@ impl FrameStore {
 /// Moves the clips to the device, each padded to a whole number of windows.
 pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
-    let mels = config.mels;
-    let (mut contexts, mut targets, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mels, width) = (config.mels, config.context_width());
+    let padded = |clip: &AlignedClip| clip.frames().next_multiple_of(window);
+    let total: usize = clips.iter().map(padded).sum();
+    // The frames of hundreds of clips are not in memory twice.
+    let mut context = Tensor::zeros([1, total, width], device);
+    let (mut targets, mut mask) = (Vec::with_capacity(total * mels), Vec::with_capacity(total));
+    let mut spans = Vec::with_capacity(clips.len());
     let mut first = 0;
     for clip in clips {
-        let frames = clip.frames();
-        let padded = frames.next_multiple_of(window);
-        contexts.push(base.with_excitation(
-            base.contexts(&base.encode(&clip.symbols), &clip.durations, padded),
-            &clip.f0_hz,
-        ));
+        let (frames, padded) = (clip.frames(), padded(clip));
+        let contexts = base.contexts(&base.encode(&clip.symbols), &clip.durations, padded);
+        let contexts = base.with_excitation(contexts, &clip.f0_hz);
+        context = context.slice_assign([0..1, first..first + padded, 0..width], contexts);
         let normalised: Vec<f32> =
             clip.mel.iter().map(|&value| config.mel_normalisation().apply(value)).collect();
         let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
@@ -179,14 +182,9 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
         first += padded;
     }
     let tensor = |values: Vec<f32>, width: usize| {
-        Tensor::from_data(TensorData::new(values, [1, first, width]), device)
+        Tensor::from_data(TensorData::new(values, [1, total, width]), device)
     };
-    FrameStore {
-        context: Tensor::cat(contexts, 1),
-        targets: tensor(targets, mels),
-        mask: tensor(mask, 1),
-        clips: spans,
-    }
+    FrameStore { context, targets: tensor(targets, mels), mask: tensor(mask, 1), clips: spans }
 }
 
 #[cfg(test)]

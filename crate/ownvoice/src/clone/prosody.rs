@@ -3,11 +3,9 @@
 //! A minute has a few dozen intonation phrases, too few to train a pitch predictor: mean and spread are measured. It has enough phones and frames to fit the
 //! last linear layer of the duration predictor and of the voicing predictor.
 
-use burn::prelude::*;
-
 use super::{
     clip::AlignedClip,
-    frame_store::{FrameStore, Span},
+    frame_store::FrameStore,
     timing::{Timing, timing},
     voicing::voicing_head_delta,
 };
@@ -36,13 +34,15 @@ impl Prosody {
             return Ok(Self { duration_scale, duration_head_delta, ..Self::from_base_speaker(None) });
         };
         let reduction = base.config().reduction;
-        let states = |&clip: &Span| {
+        let mut states = Vec::with_capacity(clips.len());
+        for &clip in &store.clips {
             let contexts = store.context_of(clip, reduction);
             let unexcited = contexts.dims()[2] - EXCITATION_WIDTH;
             let steps = contexts.dims()[1] / reduction;
-            predictor.hidden(contexts.narrow(2, 0, unexcited), base.speaker(speaker), &[steps])
-        };
-        let states: Vec<Tensor<3>> = store.clips.iter().map(states).collect();
+            let hidden = predictor.hidden(contexts.narrow(2, 0, unexcited), base.speaker(speaker), &[steps]);
+            let values = hidden.shape().num_elements();
+            states.push(read(hidden.reshape([values])).await?);
+        }
         let voicing_head_delta = voicing_head_delta(predictor, &states, clips).await?;
         let predictor = match &voicing_head_delta {
             Some(head_delta) => &predictor.with_head_delta(head_delta),
@@ -60,15 +60,15 @@ const SPREAD_FACTOR: f32 = 1.15;
 /// Measures the mean and the spread of the speaker's pitch. Returns `None` if no frame is voiced.
 ///
 /// * `predictor`: the predictor with the speaker's voicing
-/// * `states`:    its states for each clip, `[1, N, 2 W]`
+/// * `states`:    its states for each clip, `[N, 2 W]`
 async fn intonation(
     predictor: &PitchPredictor,
-    states: &[Tensor<3>],
+    states: &[Vec<f32>],
     clips: &[AlignedClip],
 ) -> Result<Option<Intonation>> {
     let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
     for (states, clip) in states.iter().zip(clips) {
-        let output = predictor.read_out(states.clone());
+        let output = predictor.read_out_values(states);
         let count = output.shape().num_elements();
         let contour = Contour::new(&read(output.reshape([count])).await?);
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
@@ -95,6 +95,7 @@ async fn intonation(
 mod tests {
     use super::*;
     use crate::{clone::frame_store::assemble, text::symbols, voice::Voice};
+    use burn::prelude::Device;
 
     /// Any multiple of the reduction.
     const WINDOW: usize = 64;

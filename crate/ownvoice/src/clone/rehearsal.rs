@@ -5,7 +5,7 @@
 
 use super::{
     clip::AlignedClip,
-    conversion::PhoneOffsets,
+    conversion::PhoneDifferences,
     frame_store::{FrameStore, assemble},
 };
 use crate::{Result, synth::sentence::decode, voice::Voice};
@@ -42,21 +42,22 @@ const SENTENCES: [&str; 24] = [
 /// the clips.
 ///
 /// * `voice`: the nearest speaker of the base, with the prosody of the clips
+/// * `clips`: their spectrograms are released one by one, since the differences take as much memory
 /// * `store`: the frames of the clips
 pub async fn rehearsal(
     voice: &Voice,
-    clips: &[AlignedClip],
+    clips: Vec<AlignedClip>,
     store: &FrameStore,
     window: usize,
 ) -> Result<FrameStore> {
     let base = voice.base();
-    let mut pairs = Vec::with_capacity(clips.len());
-    for (clip, &span) in clips.iter().zip(&store.clips) {
+    let (mels, mut differences) = (base.config().mels, PhoneDifferences::default());
+    for (clip, &span) in clips.into_iter().zip(&store.clips) {
         let context = store.context_of(span, base.config().reduction);
         let predicted = decode(voice, context, span.frames).await?;
-        pairs.push((clip.phones(), clip.mel.as_slice(), predicted.data));
+        differences.add(&clip.phones(), &clip.mel, &predicted.data, mels);
     }
-    let offsets = PhoneOffsets::from_pairs(&pairs, base.config().mels);
+    let offsets = differences.offsets(mels);
     let mut sentences = Vec::with_capacity(SENTENCES.len());
     for sentence in SENTENCES {
         let mut clip = AlignedClip::synthesise(voice, sentence).await?;
@@ -107,7 +108,7 @@ mod tests {
             })
             .collect();
         let of_clips = assemble(&base, &clips, 64);
-        let store = pollster::block_on(rehearsal(&voice, &clips, &of_clips, 64)).unwrap();
+        let store = pollster::block_on(rehearsal(&voice, clips, &of_clips, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     audio::global_variance_scale::{FLAT, GlobalVarianceScale},
-    learn::early_stopping::{EarlyStopping, Verdict},
+    learn::early_stopping::{EarlyStopping, PATIENCE, Verdict},
     voice::Adapted,
 };
 
@@ -52,7 +52,8 @@ impl Validation {
 
     /// Keeps the parameters if the stop rule does. Returns whether the training at constant rates should end.
     pub fn observe(&mut self, metrics: ValidationMetrics, parts: &Adapted) -> bool {
-        let Verdict { keep, stop } = self.stopping.observe(self.rule.score(&metrics, self.per_floor()));
+        let score = self.rule.score(&metrics, self.per_floor());
+        let Verdict { keep, stop } = self.stopping.observe(score, PATIENCE);
         if keep {
             self.best = Some((metrics, parts.clone()));
         }

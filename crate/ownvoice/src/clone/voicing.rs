@@ -2,7 +2,6 @@
 //!
 //! The 3,000 frames of a minute determine some 100 weights by a few steps of Newton's method, without iterations on the device.
 
-use burn::prelude::*;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::{
@@ -27,36 +26,47 @@ const TOLERANCE: f64 = 1e-6;
 /// Fits the voicing of clips. Returns `None` if no frame is voiced, as in a whisper.
 ///
 /// * `predictor`: the predictor of the base
-/// * `states`:    its states for each clip, `[1, N, 2 W]`
+/// * `states`:    its states for each clip, `[N, 2 W]`
 pub async fn voicing_head_delta(
     predictor: &PitchPredictor,
-    states: &[Tensor<3>],
+    states: &[Vec<f32>],
     clips: &[AlignedClip],
 ) -> Result<Option<HeadDelta>> {
-    let (mut rows, mut frames) = (Vec::new(), Vec::new());
+    let mut voicings = Vec::with_capacity(clips.len());
     let width = predictor.head_delta_width();
     for (states, clip) in states.iter().zip(clips) {
-        let [_, steps, states_width] = states.dims();
-        let predicted = predictor.read_out(states.clone());
+        let predicted = predictor.read_out_values(states);
         let [_, count, _] = predicted.dims();
-        let logits = predicted.narrow(2, 1, 1).reshape([count]);
-        let (first, reduction) = (rows.len() / width, count / steps);
-        for (frame, (logit, hz)) in read(logits).await?.into_iter().zip(&clip.f0_hz).enumerate() {
-            frames.push(Frame {
-                step: first + frame / reduction,
-                logit: f64::from(logit),
-                label: f64::from(u8::from(*hz > 0.0)),
-            });
-        }
-        for state in read(states.clone().reshape([steps * states_width])).await?.chunks_exact(states_width) {
-            rows.extend(features(state));
-        }
+        let logits = read(predicted.narrow(2, 1, 1).reshape([count])).await?;
+        let steps = states.len() / (width - 1);
+        let reduction = count / steps;
+        let frame = |(frame, (logit, hz)): (usize, (&f32, &f32))| Frame {
+            step: frame / reduction,
+            logit: f64::from(*logit),
+            label: f64::from(u8::from(*hz > 0.0)),
+        };
+        let frames = logits.iter().zip(&clip.f0_hz).enumerate().map(frame).collect();
+        voicings.push(Voicing { states, frames });
     }
-    if !frames.iter().any(|frame| frame.label == 1.0) {
+    if !voicings.iter().flat_map(|clip| &clip.frames).any(|frame| frame.label == 1.0) {
         return Ok(None);
     }
-    let rows = DMatrix::from_row_slice(rows.len() / width, width, &rows);
-    Ok(logistic(&rows, &frames, &penalties(width, PENALTY)).and_then(|weights| head_delta(&weights)))
+    Ok(logistic(&voicings, &penalties(width, PENALTY)).and_then(|weights| head_delta(&weights)))
+}
+
+/// The voicing of a clip.
+struct Voicing<'a> {
+    /// `[N, S]`
+    states: &'a [f32],
+    frames: Vec<Frame>,
+}
+
+impl Voicing<'_> {
+    /// Returns the features as one row per step. Those of all clips, as `f64`, would not fit into memory beside them.
+    fn features(&self, width: usize) -> DMatrix<f64> {
+        let steps = self.states.len() / (width - 1);
+        DMatrix::from_row_iterator(steps, width, self.states.chunks_exact(width - 1).flat_map(features))
+    }
 }
 
 /// A frame of a recording.
@@ -73,37 +83,44 @@ struct Frame {
 /// Fits a logistic regression with a ridge penalty by Newton's method; the predicted logits are its offset. Returns the weights, or `None` if values are not
 /// finite.
 ///
-/// * `features`: one row per step
-/// * `penalty`:  the penalty of each weight
-fn logistic(features: &DMatrix<f64>, frames: &[Frame], penalty: &DVector<f64>) -> Option<DVector<f64>> {
+/// * `penalty`: the penalty of each weight
+fn logistic(clips: &[Voicing], penalty: &DVector<f64>) -> Option<DVector<f64>> {
+    let width = penalty.len();
     // The negative log-likelihood and the penalty.
     let cost = |weights: &DVector<f64>| {
-        let added = features * weights;
-        let negative_log_likelihood = |&Frame { step, logit, label }: &Frame| {
-            let logit = logit + added[step];
-            softplus(logit) - label * logit
+        let negative_log_likelihood = |clip: &Voicing| {
+            let added = clip.features(width) * weights;
+            let of_frame = |&Frame { step, logit, label }: &Frame| {
+                let logit = logit + added[step];
+                softplus(logit) - label * logit
+            };
+            clip.frames.iter().map(of_frame).sum::<f64>()
         };
-        frames.iter().map(negative_log_likelihood).sum::<f64>()
+        clips.iter().map(negative_log_likelihood).sum::<f64>()
             + 0.5 * penalty.dot(&weights.component_mul(weights))
     };
-    let mut weights = DVector::zeros(features.ncols());
+    let mut weights = DVector::zeros(width);
     let mut least = cost(&weights);
     for _ in 0..MAX_STEPS {
-        let added = features * &weights;
-        // The sums over the frames of each step of the residuals, and of the variances of the labels.
-        let (mut residuals, mut variances) =
-            (DVector::zeros(added.len()), DVector::<f64>::zeros(added.len()));
-        for &Frame { step, logit, label } in frames {
-            let probability = (1.0 + (-logit - added[step]).exp()).recip();
-            residuals[step] += label - probability;
-            variances[step] += probability * (1.0 - probability);
+        let mut gradient = -penalty.component_mul(&weights);
+        let mut hessian = DMatrix::from_diagonal(penalty);
+        for clip in clips {
+            let mut features = clip.features(width);
+            let added = &features * &weights;
+            // The sums over the frames of each step of the residuals, and of the variances of the labels.
+            let (mut residuals, mut variances) =
+                (DVector::zeros(added.len()), DVector::<f64>::zeros(added.len()));
+            for &Frame { step, logit, label } in &clip.frames {
+                let probability = (1.0 + (-logit - added[step]).exp()).recip();
+                residuals[step] += label - probability;
+                variances[step] += probability * (1.0 - probability);
+            }
+            gradient += features.tr_mul(&residuals);
+            for (mut row, variance) in features.row_iter_mut().zip(&variances) {
+                row *= variance.sqrt();
+            }
+            hessian += features.tr_mul(&features);
         }
-        let gradient = features.tr_mul(&residuals) - penalty.component_mul(&weights);
-        let mut scaled = features.clone();
-        for (mut row, variance) in scaled.row_iter_mut().zip(&variances) {
-            row *= variance.sqrt();
-        }
-        let hessian = scaled.tr_mul(&scaled) + DMatrix::from_diagonal(penalty);
         let step = Cholesky::new(hessian)?.solve(&gradient);
         // Saturated logits of the wrong sign have a small curvature, so that a whole step overshoots: backtrack.
         let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(MAX_HALVINGS);
@@ -134,9 +151,25 @@ mod tests {
     /// The frames of a step.
     const FRAMES: usize = 2;
 
-    /// Returns two features and a constant.
-    fn features() -> DMatrix<f64> {
-        DMatrix::from_fn(STEPS, 3, |t, k| [(0.37 * t as f64).sin(), (0.61 * t as f64 + 1.0).sin(), 1.0][k])
+    /// Returns two states of each step, in two clips.
+    fn states() -> [Vec<f32>; 2] {
+        let states = |t: usize| [(0.37 * t as f32).sin(), (0.61 * t as f32 + 1.0).sin()];
+        [0..STEPS / 4, STEPS / 4..STEPS].map(|steps| steps.flat_map(states).collect())
+    }
+
+    /// Returns the products of the features and weights.
+    fn added(states: &[Vec<f32>; 2], weights: &DVector<f64>) -> DVector<f64> {
+        let states = states.concat();
+        Voicing { states: &states, frames: Vec::new() }.features(3) * weights
+    }
+
+    fn fit(states: &[Vec<f32>; 2], frames: &[Frame], penalty: f64) -> Option<DVector<f64>> {
+        let (first, second) = frames.split_at(frames.len() / 4);
+        let moved = second.iter().map(|frame| Frame { step: frame.step - STEPS / 4, ..*frame });
+        let clips = [first.to_vec(), moved.collect()];
+        let clips: Vec<_> =
+            states.iter().zip(clips).map(|(states, frames)| Voicing { states, frames }).collect();
+        logistic(&clips, &DVector::from_element(3, penalty))
     }
 
     /// Returns frames where the logit of the second frame of a step is higher by `apart` than that of the first.
@@ -158,24 +191,24 @@ mod tests {
 
     #[test]
     fn saturated_logits_of_the_wrong_sign_are_corrected() {
-        let features = features();
-        let truth = &features * DVector::from_vec(vec![3.0, -2.0, 0.5]);
+        let states = states();
+        let truth = added(&states, &DVector::from_vec(vec![3.0, -2.0, 0.5]));
         for known in [DVector::zeros(STEPS), -12.0 * &truth, DVector::from_element(STEPS, 30.0)] {
             let frames = frames(&known, 0.1, |step| truth[step] > 0.0);
-            let found = logistic(&features, &frames, &DVector::from_element(3, 0.1)).unwrap();
-            let right = right(&frames, &(&features * &found));
+            let found = fit(&states, &frames, 0.1).unwrap();
+            let right = right(&frames, &added(&states, &found));
             assert!(right > 0.98, "{right} of {found}");
         }
     }
 
     #[test]
     fn a_large_penalty_keeps_the_offset_and_non_finite_values_have_no_fit() {
-        let features = features();
-        let known = &features * DVector::from_vec(vec![3.0, -2.0, 0.5]);
+        let states = states();
+        let known = added(&states, &DVector::from_vec(vec![3.0, -2.0, 0.5]));
         let wrong = frames(&known, 0.0, |step| known[step] < 0.0);
-        let found = logistic(&features, &wrong, &DVector::from_element(3, 1e9)).unwrap();
+        let found = fit(&states, &wrong, 1e9).unwrap();
         assert!(found.amax() < 1e-3, "{found}");
         let non_finite = frames(&DVector::from_element(STEPS, f64::NAN), 0.0, |step| known[step] < 0.0);
-        assert_eq!(logistic(&features, &non_finite, &DVector::from_element(3, 1.0)), None);
+        assert_eq!(fit(&states, &non_finite, 1.0), None);
     }
 }

@@ -61,8 +61,8 @@ pub struct ValidationMetrics {
     pub global_variance_scale: GlobalVarianceScale,
 }
 
-/// The consecutive validations without improvement that end the training at full learning rates.
-const PATIENCE: usize = 3;
+/// The usual patience: the consecutive validations without improvement that end a training.
+pub const PATIENCE: usize = 3;
 
 /// The state of a stop rule between two validations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,9 @@ impl EarlyStopping {
     }
 
     /// Observes the score of a validation, see `StopRule::score`. Parameters with a score of NaN are not kept.
-    pub fn observe(&mut self, score: f32) -> Verdict {
+    ///
+    /// * `patience`: the consecutive validations without improvement that end the training
+    pub fn observe(&mut self, score: f32, patience: usize) -> Verdict {
         let best = self.best.map_or(score, |best| best.max(score));
         self.best = Some(best);
         if score > self.reference.map_or(f32::NEG_INFINITY, |reference| reference + self.rule.min_delta()) {
@@ -101,7 +103,7 @@ impl EarlyStopping {
         }
         Verdict {
             keep: score >= best - self.rule.margin(),
-            stop: self.checks_without_improvement == PATIENCE && self.rule != StopRule::Fixed,
+            stop: self.checks_without_improvement == patience && self.rule != StopRule::Fixed,
         }
     }
 }
@@ -113,7 +115,7 @@ mod tests {
     /// Returns whether each score is kept, and the index of the validation that stops.
     fn run(rule: StopRule, scores: &[f32]) -> (Vec<bool>, Option<usize>) {
         let mut stopping = EarlyStopping::new(rule);
-        let verdicts: Vec<Verdict> = scores.iter().map(|&score| stopping.observe(score)).collect();
+        let verdicts: Vec<Verdict> = scores.iter().map(|&score| stopping.observe(score, PATIENCE)).collect();
         (
             verdicts.iter().map(|verdict| verdict.keep).collect(),
             verdicts.iter().position(|verdict| verdict.stop),
@@ -159,7 +161,7 @@ mod tests {
         };
         for score in [0.1, 0.3, 0.3, 0.3] {
             let mut other = restored(&stopping);
-            assert_eq!(other.observe(score), stopping.observe(score));
+            assert_eq!(other.observe(score, PATIENCE), stopping.observe(score, PATIENCE));
             assert_eq!(other, stopping);
         }
     }

@@ -56,7 +56,9 @@ pub trait Task {
     const REPORTED: usize = 0;
 
     /// Computes the losses of a batch, each `[1]`. Their sum is minimised.
-    fn losses(&self, parts: &Self::Parts, batch: &[usize]) -> Result<Vec<Tensor<1>>>;
+    ///
+    /// * `iteration`: the number of iterations before this one, for what is drawn at random
+    fn losses(&self, parts: &Self::Parts, batch: &[usize], iteration: usize) -> Result<Vec<Tensor<1>>>;
 
     /// Measures examples without gradients.
     fn measure(&self, parts: &Self::Parts, examples: &[usize])
@@ -65,7 +67,7 @@ pub trait Task {
     /// Returns the loss by which parameters are kept.
     fn criterion(metrics: &Self::Metrics) -> f32;
 
-    /// Returns the learning rate of a parameter.
+    /// Returns the initial learning rate of a parameter.
     fn rate(&self, path: &str) -> f64;
 
     /// Returns whether training changes a parameter or running statistic, so that a checkpoint has to hold it.
@@ -83,6 +85,10 @@ pub struct Schedule {
     pub batch: usize,
     /// Selects the order of the batches.
     pub seed: u64,
+    /// Whether the learning rates fall linearly, to zero after the last iteration.
+    pub decay: bool,
+    /// The consecutive validations without improvement that end the training.
+    pub patience: usize,
 }
 
 /// The state of a training after an iteration.
@@ -154,7 +160,7 @@ impl<T: Task> Tuner<T> {
             return Err(Error::training_diverged(0));
         }
         let mut stopping = EarlyStopping::new(StopRule::Loss);
-        stopping.observe(-loss);
+        stopping.observe(-loss, schedule.patience);
         Ok(Self {
             sampler: BatchSampler::new(train.into_iter().map(|example| (example, 1)), batch, schedule.seed),
             schedule,
@@ -175,12 +181,13 @@ impl<T: Task> Tuner<T> {
     /// # Errors
     /// Fails with `training-diverged` if a loss is not finite, and with `device-lost`.
     pub async fn step(&mut self) -> Result<TunerStep<T::Metrics>> {
-        let batch = self.sampler.batch(self.iteration());
-        let losses = self.task.losses(&self.parts, &batch)?;
+        let (done, Schedule { iterations, decay, patience, .. }) = (self.iteration(), self.schedule);
+        let losses = self.task.losses(&self.parts, &self.sampler.batch(done), done)?;
         let reported = losses[T::REPORTED].clone();
         let gradients = self.adam.scaled(Tensor::cat(losses, 0).sum()).backward();
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| self.task.rate(path));
-        let (iteration, last) = (self.iteration(), self.iteration() >= self.schedule.iterations);
+        let scale = if decay { 1.0 - done as f64 / iterations as f64 } else { 1.0 };
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| self.task.rate(path) * scale);
+        let (iteration, last) = (self.iteration(), self.iteration() >= iterations);
         if iteration.is_multiple_of(READ_EVERY) || iteration == 1 || last {
             self.loss = read(reported.inner()).await?[0];
             if !self.loss.is_finite() {
@@ -194,7 +201,7 @@ impl<T: Task> Tuner<T> {
             if !loss.is_finite() {
                 return Err(Error::training_diverged(iteration));
             }
-            let Verdict { keep, stop } = self.stopping.observe(-loss);
+            let Verdict { keep, stop } = self.stopping.observe(-loss, patience);
             if keep {
                 self.best = (now.clone(), self.parts.clone());
             }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    learn::early_stopping::PATIENCE,
     learn::tuner::{Schedule, Task, TuneStop, Tuner, TunerStep},
 };
 use burn_fused::{Mode, adam::AdamConfig};
@@ -72,7 +73,7 @@ impl Task for LipTask {
     /// The spectrogram loss after the postnet.
     const REPORTED: usize = SPECTROGRAM_LOSS;
 
-    fn losses(&self, parts: &Adapted, batch: &[usize]) -> Result<Vec<Tensor<1>>> {
+    fn losses(&self, parts: &Adapted, batch: &[usize], _iteration: usize) -> Result<Vec<Tensor<1>>> {
         Ok(self.windows.losses(parts, batch, Mode::Train))
     }
 
@@ -112,7 +113,7 @@ impl LipTuner {
         let parts = nearest(base, &windows, &train).await?;
         let LipTuneOptions { iterations, batch, rate, speaker_rate, seed } = options;
         let task = LipTask { windows, rate, speaker_rate };
-        let schedule = Schedule { iterations, batch, seed };
+        let schedule = Schedule { iterations, batch, seed, decay: false, patience: PATIENCE };
         let tuner = Tuner::start(task, parts, [train, held_out], schedule, AdamConfig::default()).await?;
         Ok(Self { tuner, iterations, seconds: lessons.iter().map(Lesson::seconds).sum() })
     }

@@ -65,6 +65,14 @@ impl PitchPredictor {
         self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
     }
 
+    /// Projects hidden states of one item that were read back, `[N, 2 W]`.
+    pub fn read_out_values(&self, hidden: &[f32]) -> Tensor<3> {
+        let width = self.head_delta_width() - 1;
+        let shape = [1, hidden.len() / width, width];
+        let device = self.projection.weight.device();
+        self.read_out(Tensor::from_data(TensorData::new(hidden.to_vec(), shape), &device))
+    }
+
     /// Returns the number of values of a [`HeadDelta`] for the projection.
     pub fn head_delta_width(&self) -> usize {
         HeadDelta::width_of(&self.projection)

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use burn::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -10,7 +12,7 @@ use super::{
     loss::Targets,
     picture::{Picture, input},
 };
-use crate::{Error, Result};
+use crate::{Error, Result, digest::hex};
 
 /// Examples with their targets, numbered from 0.
 pub trait Examples {
@@ -21,7 +23,9 @@ pub trait Examples {
     fn count(&self) -> usize;
 
     /// Returns some examples as a batch.
-    fn input(&self, examples: &[usize], device: &Device) -> Self::Input;
+    ///
+    /// * `random`: a seed by which examples may vary while they are learned from; `None` for the examples as they are
+    fn input(&self, examples: &[usize], random: Option<u64>, device: &Device) -> Self::Input;
 
     /// Returns the targets of some examples.
     fn targets(&self, examples: &[usize]) -> Targets;
@@ -65,6 +69,8 @@ impl Pictures {
 pub struct PictureExamples {
     pub(super) pictures: Pictures,
     pub(super) config: NetConfig,
+    /// The most pixels by which a picture is moved at random in each direction.
+    pub(super) translation: usize,
 }
 
 impl Examples for PictureExamples {
@@ -74,8 +80,20 @@ impl Examples for PictureExamples {
         self.pictures.items.len()
     }
 
-    fn input(&self, examples: &[usize], device: &Device) -> Tensor<4> {
-        input(examples.iter().map(|&example| &self.pictures.items[example].0), &self.config, device)
+    fn input(&self, examples: &[usize], random: Option<u64>, device: &Device) -> Tensor<4> {
+        let pictures = examples.iter().map(|&example| &self.pictures.items[example].0);
+        match random.filter(|_| self.translation > 0) {
+            None => input(pictures, &self.config, device),
+            Some(seed) => {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                let most = self.translation;
+                let mut offset =
+                    || [(); 2].map(|()| random.random_range(0..=2 * most) as isize - most as isize);
+                let moved: Vec<Picture> =
+                    pictures.map(|picture| picture.translated(offset(), &self.config)).collect();
+                input(moved.iter(), &self.config, device)
+            }
+        }
     }
 
     fn targets(&self, examples: &[usize]) -> Targets {
@@ -96,7 +114,7 @@ impl Examples for PictureExamples {
             hash.update(class.to_le_bytes());
             hash.update(picture.bytes());
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(hash.finalize())
     }
 }
 
@@ -137,7 +155,7 @@ mod tests {
     fn some_of_each_class_are_held_out() {
         let held_out = |classes: &[usize]| {
             let config = NetConfig::of(NetKind::LeNet, 3);
-            split(&PictureExamples { pictures: of_classes(classes, 3), config }, 5)
+            split(&PictureExamples { pictures: of_classes(classes, 3), config, translation: 0 }, 5)
         };
         let many: Vec<usize> = (0..30).map(|example| example % 3).collect();
         assert_eq!(held_out(&many)[1], [12, 13, 14, 27, 28, 29]);

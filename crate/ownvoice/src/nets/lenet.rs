@@ -5,6 +5,7 @@ use burn::{module::Module, prelude::*, tensor::activation::relu};
 use super::{
     config::NetConfig,
     layers::{Convolution, Linear, max_pool_of_two},
+    stage::Stage,
 };
 use burn_fused::Scope;
 
@@ -44,13 +45,18 @@ impl LeNet {
         }
     }
 
-    /// Maps pictures `[B, D, W, C]` to `[B, 1, F]`.
-    pub fn features(&self, pictures: Tensor<4>) -> Tensor<3> {
-        let hidden = max_pool_of_two(relu(inner(self.conv1.forward(pictures))));
-        let hidden = max_pool_of_two(relu(inner(self.conv2.forward(hidden))));
-        // PyTorch's channels vary slowest.
-        let hidden = hidden.permute([0, 3, 1, 2]).flatten::<2>(1, 3).unsqueeze_dim(1);
-        relu(self.fc2.forward(relu(self.fc1.forward(hidden))))
+    /// Returns the trunk, from pictures `[B, D, W, C]` to `[B, 1, 1, F]`.
+    pub fn stages(&self) -> Vec<Stage<'_>> {
+        let convolve = |layer: &Convolution, maps| max_pool_of_two(relu(inner(layer.forward(maps))));
+        vec![
+            Stage::new("conv1", move |pictures| convolve(&self.conv1, pictures)),
+            Stage::new("conv2", move |maps| convolve(&self.conv2, maps)),
+            Stage::new("fc1, fc2", |maps| {
+                // PyTorch's channels vary slowest.
+                let hidden = maps.permute([0, 3, 1, 2]).flatten::<2>(1, 3).unsqueeze_dim(1);
+                relu(self.fc2.forward(relu(self.fc1.forward(hidden)))).unsqueeze_dim(1)
+            }),
+        ]
     }
 
     /// Maps `[B, 1, F]` to `[B, 1, classes]`.

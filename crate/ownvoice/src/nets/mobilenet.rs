@@ -4,7 +4,8 @@ use burn::{module::Module, prelude::*};
 
 use super::{
     config::NetConfig,
-    layers::{BatchNorm, Convolution, DepthwiseConvolution, Linear, mean_pool},
+    layers::{BatchNorm, Convolution, DepthwiseConvolution, Linear},
+    stage::Stage,
 };
 use burn_fused::{Mode, Scope, conv::Activation};
 
@@ -91,10 +92,16 @@ impl MobileNetV1 {
         }
     }
 
-    /// Maps pictures `[B, D, W, C]` to `[B, 1, F]`.
-    pub fn features(&self, pictures: Tensor<4>, mode: Mode) -> Tensor<3> {
-        let hidden = self.bn1.forward(self.conv_stem.forward(pictures), Activation::Relu6, mode);
-        mean_pool(self.blocks.iter().flatten().fold(hidden, |hidden, block| block.forward(hidden, mode)))
+    /// Returns the trunk, from pictures `[B, D, W, C]` to maps of features.
+    pub fn stages(&self, mode: Mode) -> Vec<Stage<'_>> {
+        const NAMES: [&str; STAGES.len()] = ["blocks.0", "blocks.1", "blocks.2", "blocks.3", "blocks.4"];
+        let stem = Stage::new("conv_stem", move |pictures| {
+            self.bn1.forward(self.conv_stem.forward(pictures), Activation::Relu6, mode)
+        });
+        let blocks = NAMES.into_iter().zip(&self.blocks).map(|(name, blocks)| {
+            Stage::new(name, move |maps| blocks.iter().fold(maps, |maps, block| block.forward(maps, mode)))
+        });
+        std::iter::once(stem).chain(blocks).collect()
     }
 
     /// Maps `[B, 1, F]` to `[B, 1, classes]`.

@@ -14,7 +14,9 @@ pub mod options;
 pub mod picture;
 mod picture_net;
 pub mod precision;
+pub mod profile;
 mod resnet;
+mod stage;
 #[cfg(test)]
 mod tests;
 pub mod tuned;

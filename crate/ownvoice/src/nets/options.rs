@@ -4,7 +4,10 @@ use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::loss::LossKind;
-use crate::{Error, Result, learn::tuner::Schedule};
+use crate::{
+    Error, Result,
+    learn::{early_stopping::PATIENCE, tuner::Schedule},
+};
 use burn_fused::{
     Precision,
     adam::{AdamConfig, Rule},
@@ -19,7 +22,10 @@ pub struct NetTuneOptions {
     /// The number of examples in a batch.
     pub batch: usize,
     pub optimizer: Rule,
+    /// The initial learning rate.
     pub rate: f64,
+    /// Whether the learning rate falls linearly, to zero after the last iteration.
+    pub decay: bool,
     /// The momentum of stochastic gradient descent.
     pub momentum: f32,
     pub weight_decay: f32,
@@ -29,6 +35,10 @@ pub struct NetTuneOptions {
     /// Whether the other layers normalise by the statistics of the batch, as in training from random weights. The default is by running statistics, since few
     /// examples give poor ones.
     pub batch_statistics: bool,
+    /// The validations without improvement, one every 25 iterations, that end the tuning.
+    pub patience: usize,
+    /// The most pixels by which pictures are moved at random in each direction, so that a net learns from more than it is given.
+    pub translation: usize,
     /// One example in this many is held out, of each class.
     pub held_out_every: usize,
     pub seed: u64,
@@ -43,11 +53,14 @@ impl Default for NetTuneOptions {
             batch: 16,
             optimizer: Rule::Adam,
             rate: 1e-3,
+            decay: false,
             momentum: 0.9,
             weight_decay: 0.0,
             loss: LossKind::CrossEntropy,
             frozen: Vec::new(),
             batch_statistics: false,
+            patience: PATIENCE,
+            translation: 0,
             held_out_every: 5,
             seed: 1,
             precision: Precision::F32,
@@ -66,10 +79,17 @@ impl NetTuneOptions {
 
     /// Fails with `option-invalid`, or with `precision-unsupported`.
     pub(super) fn check(&self, device: &Device) -> Result<()> {
-        let Self { iterations, batch, rate, momentum, weight_decay, held_out_every, precision, .. } = self;
-        if *iterations == 0 || *batch == 0 || *held_out_every < 2 {
+        let Self {
+            iterations, batch, rate, momentum, weight_decay, patience, held_out_every, precision, ..
+        } = self;
+        if [iterations, batch, patience].contains(&&0) || *held_out_every < 2 {
             return Err(Error::option_invalid(
-                "a tuning needs an iteration and a batch, and holds out at most every second example",
+                "a tuning needs an iteration, a batch and patience, and holds out at most every second example",
+            ));
+        }
+        if self.translation > 0 && self.frozen.iter().any(|layers| layers == TRUNK) {
+            return Err(Error::option_invalid(
+                "with a frozen trunk, pictures are not moved: their features are computed once",
             ));
         }
         if !(rate.is_finite()
@@ -85,7 +105,8 @@ impl NetTuneOptions {
     }
 
     pub(super) fn schedule(&self) -> Schedule {
-        Schedule { iterations: self.iterations, batch: self.batch, seed: self.seed }
+        let Self { iterations, batch, seed, decay, patience, .. } = *self;
+        Schedule { iterations, batch, seed, decay, patience }
     }
 
     /// Returns the hyperparameters of PyTorch's optimizers, which do not clip.

@@ -64,6 +64,23 @@ impl Picture {
         Self { bytes: if config.channels == 1 { scaled.grey() } else { scaled.rgb } }
     }
 
+    /// Returns the picture moved by some pixels down and to the right. What is uncovered is black.
+    pub(super) fn translated(&self, [down, right]: [isize; 2], config: &NetConfig) -> Self {
+        let NetConfig { side, channels, .. } = *config;
+        let mut bytes = vec![0; self.bytes.len()];
+        let inside = |to: usize, offset: isize| to.checked_add_signed(-offset).filter(|&from| from < side);
+        for row in 0..side {
+            for column in 0..side {
+                if let (Some(from_row), Some(from_column)) = (inside(row, down), inside(column, right)) {
+                    let [to, from] =
+                        [[row, column], [from_row, from_column]].map(|[y, x]| (y * side + x) * channels);
+                    bytes[to..to + channels].copy_from_slice(&self.bytes[from..from + channels]);
+                }
+            }
+        }
+        Self { bytes }
+    }
+
     /// Returns the bytes, `[side, side, channels]`.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -119,6 +136,18 @@ mod tests {
         let grey = Picture::from_rgb(32, 16, &rgb, &NetConfig { channels: 1, ..config.clone() }).unwrap();
         assert_eq!(grey.bytes(), [76; 256], "the luma of red");
         assert_eq!(Picture::from_bytes(picture.bytes(), &config).unwrap(), picture);
+    }
+
+    #[test]
+    fn a_picture_is_translated_within_its_frame() {
+        let config = NetConfig { side: 16, ..NetConfig::of(NetKind::LeNet, 2) };
+        let mut bytes = [0; 256];
+        bytes[3 * 16 + 5] = 9;
+        let picture = Picture::from_bytes(&bytes, &config).unwrap();
+        let lit = |offset| picture.translated(offset, &config).bytes.iter().position(|&byte| byte == 9);
+        assert_eq!(lit([0, 0]), Some(3 * 16 + 5));
+        assert_eq!(lit([2, -4]), Some(5 * 16 + 1));
+        assert_eq!((lit([-4, 0]), lit([0, 11])), (None, None), "it has left the picture");
     }
 
     #[test]

@@ -5,9 +5,11 @@ use burn::{module::Module, prelude::*};
 use super::{
     Net,
     config::{NetConfig, NetKind},
+    layers::mean_pool,
     lenet::LeNet,
     mobilenet::MobileNetV1,
     resnet::ResNet18,
+    stage::Stage,
 };
 use burn_fused::{Mode, Scope};
 
@@ -28,17 +30,22 @@ impl PictureNet {
             NetKind::MobileNetV1 => Self::MobileNetV1(MobileNetV1::new(config, device)),
         }
     }
+
+    /// Returns the stages of the trunk, from pictures `[B, D, W, C]` to maps of features, whose means over all pixels are the features.
+    pub(super) fn stages(&self, mode: Mode) -> Vec<Stage<'_>> {
+        match self {
+            Self::LeNet(net) => net.stages(),
+            Self::ResNet18(net) => net.stages(mode),
+            Self::MobileNetV1(net) => net.stages(mode),
+        }
+    }
 }
 
 impl Net for PictureNet {
     type Input = Tensor<4>;
 
     fn features(&self, input: Tensor<4>, mode: Mode) -> Tensor<3> {
-        match self {
-            Self::LeNet(net) => net.features(input),
-            Self::ResNet18(net) => net.features(input, mode),
-            Self::MobileNetV1(net) => net.features(input, mode),
-        }
+        mean_pool(self.stages(mode).iter().fold(input, |maps, stage| stage.forward(maps)))
     }
 
     fn classify(&self, features: Tensor<3>) -> Tensor<3> {

@@ -4,7 +4,8 @@ use burn::{module::Module, prelude::*, tensor::activation::relu};
 
 use super::{
     config::NetConfig,
-    layers::{BatchNorm, Convolution, Linear, max_pool_of_three, mean_pool},
+    layers::{BatchNorm, Convolution, Linear, max_pool_of_three},
+    stage::Stage,
 };
 use burn_fused::{Compute, Mode, Scope, conv::Activation};
 
@@ -112,12 +113,21 @@ impl ResNet18 {
         }
     }
 
-    /// Maps pictures `[B, D, W, C]` to `[B, 1, F]`.
-    pub fn features(&self, pictures: Tensor<4>, mode: Mode) -> Tensor<3> {
-        let hidden = self.bn1.forward(self.conv1.forward(pictures), Activation::Relu, mode);
-        let hidden = max_pool_of_three(hidden, &self.compute);
-        let blocks = [&self.layer1, &self.layer2, &self.layer3, &self.layer4].into_iter().flatten();
-        mean_pool(blocks.fold(hidden, |hidden, block| block.forward(hidden, mode)))
+    /// Returns the trunk, from pictures `[B, D, W, C]` to maps of features.
+    pub fn stages<'a>(&'a self, mode: Mode) -> Vec<Stage<'a>> {
+        let layer = |name, blocks: &'a [BasicBlock]| {
+            Stage::new(name, move |maps| blocks.iter().fold(maps, |maps, block| block.forward(maps, mode)))
+        };
+        vec![
+            Stage::new("conv1", move |pictures| {
+                let maps = self.bn1.forward(self.conv1.forward(pictures), Activation::Relu, mode);
+                max_pool_of_three(maps, &self.compute)
+            }),
+            layer("layer1", &self.layer1),
+            layer("layer2", &self.layer2),
+            layer("layer3", &self.layer3),
+            layer("layer4", &self.layer4),
+        ]
     }
 
     /// Maps `[B, 1, F]` to `[B, 1, classes]`.

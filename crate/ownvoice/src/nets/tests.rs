@@ -13,6 +13,7 @@ use super::{
     Examples, LossKind, Net, NetConfig, NetKind, NetTuneOptions, NetTuner, NetWeights, Picture, Pictures,
     Targets, TunedNet, layers::Linear,
 };
+use crate::learn::tuner::TuneStop;
 use burn_fused::{
     Mode, Precision, Scope,
     adam::Rule,
@@ -35,7 +36,7 @@ impl Examples for Sequences {
         self.values.len()
     }
 
-    fn input(&self, examples: &[usize], device: &Device) -> Tensor<3> {
+    fn input(&self, examples: &[usize], _random: Option<u64>, device: &Device) -> Tensor<3> {
         let values = examples.iter().flat_map(|&example| self.values[example].clone()).collect();
         let [steps, width] = self.shape;
         Tensor::from_data(TensorData::new::<f32, _>(values, [examples.len(), steps, width]), device)
@@ -295,7 +296,14 @@ fn weights(config: NetConfig) -> NetWeights {
 fn a_resumed_tuning_ends_as_one_without_a_break() {
     let config = small(NetKind::MobileNetV1);
     let frozen = NetTuneOptions { iterations: 8, batch: 4, ..NetTuneOptions::quick() };
-    let whole = NetTuneOptions { frozen: Vec::new(), batch_statistics: true, rate: 1e-3, ..frozen.clone() };
+    let whole = NetTuneOptions {
+        frozen: Vec::new(),
+        batch_statistics: true,
+        rate: 1e-3,
+        decay: true,
+        translation: 2,
+        ..frozen.clone()
+    };
     for options in [frozen, whole] {
         let mut tuner = start(&config, &options);
         let mut checkpoint = Vec::new();
@@ -323,6 +331,53 @@ fn a_resumed_tuning_ends_as_one_without_a_break() {
         assert_eq!(code(&mut fresh, b"a letter"), "checkpoint-corrupt");
         assert_eq!(fresh.iteration(), 0, "a checkpoint that is refused changes nothing");
     }
+}
+
+#[test]
+fn learning_rates_decay() {
+    let config = small(NetKind::LeNet);
+    let constant = NetTuneOptions {
+        iterations: 2,
+        batch: 16,
+        optimizer: Rule::Sgd,
+        momentum: 0.0,
+        ..NetTuneOptions::default()
+    };
+    let changes = |options: &NetTuneOptions| {
+        let mut tuner = start(&config, options);
+        let mut bias = || {
+            block_on(tuner.step()).unwrap();
+            deserialize(&block_on(tuner.preview().save()).unwrap()).unwrap().0["fc3.bias"].1.clone()
+        };
+        let (first, second) = (bias(), bias());
+        (second[0] - first[0], first)
+    };
+    // Both batches hold all examples, so that the gradients of the second are the same too.
+    let (constant_change, constant_first) = changes(&constant);
+    let (decayed_change, decayed_first) = changes(&NetTuneOptions { decay: true, ..constant });
+    assert_eq!(constant_first, decayed_first);
+    assert!((decayed_change / constant_change - 0.5).abs() < 1e-3, "{decayed_change} {constant_change}");
+}
+
+#[test]
+fn a_tuning_ends_when_patience_is_exhausted() {
+    let options = NetTuneOptions { rate: 1e-20, patience: 2, ..NetTuneOptions::default() };
+    let mut tuner = start(&small(NetKind::LeNet), &options);
+    let stop = loop {
+        if let Some(stop) = block_on(tuner.step()).unwrap().stop {
+            break stop;
+        }
+    };
+    assert_eq!((stop, tuner.iteration()), (TuneStop::HeldOut, 50));
+}
+
+#[test]
+fn moved_pictures_need_a_trunk_that_learns() {
+    let config = small(NetKind::LeNet);
+    let options = NetTuneOptions { translation: 1, ..NetTuneOptions::quick() };
+    let (device, go_on) = (Device::flex(), async |_, _| true);
+    let start = NetTuner::start(config.clone(), None, pictures(&config), options, &device, go_on);
+    assert_eq!(block_on(start).err().unwrap().code(), "option-invalid");
 }
 
 #[test]

@@ -51,7 +51,16 @@ struct NetTask<N: Net, E: Examples<Input = N::Input>> {
 
 impl<N: Net, E: Examples<Input = N::Input>> NetTask<N, E> {
     /// Computes the logits of some examples on the device of `net`.
-    fn logits(&self, net: &N, examples: &[usize], mode: Mode, device: &Device) -> Tensor<3> {
+    ///
+    /// * `random`: a seed by which the examples vary, or `None` for the examples as they are
+    fn logits(
+        &self,
+        net: &N,
+        examples: &[usize],
+        mode: Mode,
+        random: Option<u64>,
+        device: &Device,
+    ) -> Tensor<3> {
         let features = match &self.features {
             Some(all) => {
                 let indices: Vec<i32> = examples.iter().map(|&example| example as i32).collect();
@@ -59,7 +68,7 @@ impl<N: Net, E: Examples<Input = N::Input>> NetTask<N, E> {
                 let chosen = all.clone().select(0, indices);
                 if device.is_autodiff() { Tensor::from_inner(chosen) } else { chosen }
             }
-            None => net.features(self.examples.input(examples, device), mode),
+            None => net.features(self.examples.input(examples, random, device), mode),
         };
         net.classify(features)
     }
@@ -69,9 +78,10 @@ impl<N: Net, E: Examples<Input = N::Input>> Task for NetTask<N, E> {
     type Parts = N;
     type Metrics = Metrics;
 
-    fn losses(&self, net: &N, batch: &[usize]) -> Result<Vec<Tensor<1>>> {
+    fn losses(&self, net: &N, batch: &[usize], iteration: usize) -> Result<Vec<Tensor<1>>> {
         let mode = if self.options.batch_statistics { Mode::Train } else { Mode::Eval };
-        let logits = self.logits(net, batch, mode, &self.device);
+        let random = self.options.seed.wrapping_add(iteration as u64);
+        let logits = self.logits(net, batch, mode, Some(random), &self.device);
         Ok(vec![self.options.loss.compute(logits, &self.examples.targets(batch))?])
     }
 
@@ -80,7 +90,7 @@ impl<N: Net, E: Examples<Input = N::Input>> Task for NetTask<N, E> {
         let (mut loss, mut right) = (0.0, None);
         for batch in examples.chunks(AT_A_TIME) {
             let (logits, targets) =
-                (self.logits(&net, batch, Mode::Eval, &device), self.examples.targets(batch));
+                (self.logits(&net, batch, Mode::Eval, None, &device), self.examples.targets(batch));
             let mean = self.options.loss.compute(logits.clone(), &targets)?;
             loss += read(mean).await?[0] * batch.len() as f32;
             if let Targets::Classes(classes) = targets {
@@ -146,7 +156,7 @@ impl<N: Net, E: Examples<Input = N::Input>> NetTuner<N, E> {
             let all: Vec<usize> = (0..task.examples.count()).collect();
             let mut features = Vec::new();
             for batch in all.chunks(AT_A_TIME) {
-                let found = valid.features(task.examples.input(batch, &device), Mode::Eval);
+                let found = valid.features(task.examples.input(batch, None, &device), Mode::Eval);
                 // Waits for the device, so that the progress is that of the device.
                 read(flatten(found.clone()).narrow(0, 0, 1)).await?;
                 features.push(found);
@@ -232,7 +242,8 @@ impl NetTuner {
             Some(weights) => PictureNet::with_weights(&config, weights, options.seed, &device)?,
             None => PictureNet::new(&config, options.seed, &device)?,
         };
-        Self::start_any(net, PictureExamples { pictures, config }, options, &device, go_on).await
+        let examples = PictureExamples { pictures, config, translation: options.translation };
+        Self::start_any(net, examples, options, &device, go_on).await
     }
 
     /// Returns the net of the current parameters.
@@ -244,14 +255,14 @@ impl NetTuner {
     pub async fn finish(self) -> Result<TunedNet> {
         let (iterations, before) = (self.iteration(), self.held_out_before());
         let (task, net, after) = self.tuner.finish().await?;
-        let PictureExamples { pictures, config } = task.examples;
+        let PictureExamples { pictures, config, .. } = task.examples;
         let figures = NetFigures { iterations, pictures: pictures.items.len(), held_out: [before, after] };
         Ok(TunedNet { net: net.valid(), config, names: pictures.names, figures, device: task.device.inner() })
     }
 
     fn tuned(&self, net: PictureNet, after: Metrics) -> TunedNet {
         let task = &self.tuner.task;
-        let PictureExamples { pictures, config } = &task.examples;
+        let PictureExamples { pictures, config, .. } = &task.examples;
         TunedNet {
             net,
             config: config.clone(),

@@ -3,7 +3,8 @@
 //! Trained weights depend on the order of the table, so every file that holds symbols also holds [`version`], a hash of the table.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+
+use crate::digest::sha256_hex;
 
 /// A speech symbol: an index into [`SYMBOLS`] that is known to be in range. Files store it as one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -159,7 +160,7 @@ pub fn format(symbols: &[Symbol]) -> String {
 
 /// Returns 16 hexadecimal digits that change with any change of the table.
 pub fn version() -> String {
-    Sha256::digest(SYMBOLS.join(" ")).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(SYMBOLS.join(" "))[..16].to_string()
 }
 
 #[cfg(test)]

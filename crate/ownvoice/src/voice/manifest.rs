@@ -1,7 +1,6 @@
 //! `manifest.json` of a base, which names its files and describes the model.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::{
     Error, Result,
@@ -9,6 +8,7 @@ use crate::{
         mel::MelConfig,
         pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ},
     },
+    digest::sha256_hex,
     model::TacotronConfig,
     text::symbols,
 };
@@ -99,9 +99,4 @@ pub(super) fn check(manifest: &Manifest) -> Result<(), String> {
         return Err("the mean pitches of its speakers are missing or out of range".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())
-}
-
-/// Returns the SHA-256 in lower-case hexadecimal digits.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

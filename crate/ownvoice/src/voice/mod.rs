@@ -17,5 +17,5 @@ pub use attentive::{AttentiveVoice, Table};
 pub use base::{Base, BaseFiles, EncodedSentence};
 pub use file::Voice;
 pub use info::{Consent, VoiceInfo};
-pub use manifest::{FileEntry, Files, Manifest, sha256_hex};
+pub use manifest::{FileEntry, Files, Manifest};
 pub use prosody::Prosody;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::super::{
     console::Console,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::lips::{
     corpus::{LipCorpusConfig, LipTexts, LipVoices, make_lip_corpus},
@@ -27,7 +27,7 @@ pub struct PrepareArguments {
 }
 
 pub fn prepare(PrepareArguments { videos, out }: &PrepareArguments, console: &Console) -> Result<()> {
-    output::check(out, Made::LipFeatures, console)?;
+    output::check(out, OutputKind::LipFeatures, console)?;
     let config = LipPrepareConfig { videos: videos.clone(), out: out.clone() };
     let prepared = crate::lips::prepare::prepare(&config, console)?;
     let text = format!(
@@ -77,7 +77,7 @@ pub struct CorpusArguments {
 
 pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
     let CorpusArguments { out, base, speakers, voices, sentences, faces, texts, seed } = arguments;
-    output::check(out, Made::Corpus, console)?;
+    output::check(out, OutputKind::Corpus, console)?;
     let named = || LipVoices::Named(voices.clone());
     let config = LipCorpusConfig {
         out: out.clone(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
 };
 use crate::{
     evaluate::intelligibility::Intelligibility,
@@ -40,7 +40,7 @@ pub struct SayArguments {
 }
 
 pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Wav, console)?;
+    output::check(&arguments.out, OutputKind::Wav, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
     let speaker = base.speaker(arguments.speaker.as_deref())?;
     let speech = speak_video(&base, &arguments.video, speaker, &*base.vocoder)?;
@@ -93,7 +93,7 @@ pub struct EvaluateArguments {
 }
 
 pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.wavs, Made::Files, console)?;
+    output::check(&arguments.wavs, OutputKind::Files, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
     let config = LipEvaluateConfig { videos: arguments.videos.clone(), out: arguments.wavs.clone() };
     let evaluation = evaluate_lips(&base, &config, console)?;

@@ -7,7 +7,7 @@ use clap::Args;
 use super::super::{
     console::Console,
     device::DeviceArguments,
-    output::{self, Made},
+    output::{self, OutputKind},
     training::TrainingArguments,
 };
 use crate::{
@@ -61,7 +61,7 @@ pub struct TrainArguments {
 }
 
 pub fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::LipBase, console)?;
+    output::check(&arguments.out, OutputKind::LipBase, console)?;
     let TrainArguments { data, out, base, preset, steps, batch, window, rate, seed, training } = arguments;
     let preset = *preset;
     let hyperparameters = Hyperparameters {
@@ -112,7 +112,7 @@ pub struct TuneArguments {
 }
 
 pub fn tune(arguments: &TuneArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::LipBase, console)?;
+    output::check(&arguments.out, OutputKind::LipBase, console)?;
     let TuneArguments { data, base, out, speaker, iterations, rate, seed, device } = arguments;
     let options =
         LipTuneOptions { iterations: *iterations, rate: *rate, seed: *seed, ..LipTuneOptions::default() };

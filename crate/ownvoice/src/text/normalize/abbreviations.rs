@@ -130,10 +130,10 @@ fn bare_word(short: &Short) -> Option<Option<String>> {
 
 /// Reads "4 blks", which can be no word because it has no vowel.
 fn bare_consonants(short: &Short) -> Option<Option<String>> {
-    let (_, full, when) = *find(&short.lower)?;
     let silent = short.lower.len() > 2 && !short.lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);
-    let small = short.chunk.body[1..] == short.lower[1..];
-    (silent && small && matches!(when, Always | MayEnd)).then(|| Some(full.to_string()))
+    let small = silent && short.chunk.body.bytes().skip(1).eq(short.lower.bytes().skip(1));
+    let (_, full, when) = *small.then(|| find(&short.lower))??;
+    matches!(when, Always | MayEnd).then(|| Some(full.to_string()))
 }
 
 /// Reads "on Fri", "since Nov".

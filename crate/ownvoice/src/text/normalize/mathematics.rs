@@ -47,7 +47,8 @@ pub fn expression(text: &str) -> Option<String> {
         return None;
     }
     let mut words: Vec<String> = Vec::new();
-    let (mut rest, mut operand) = (text, false);
+    let text = text.replace("**", "^");
+    let (mut rest, mut operand) = (text.as_str(), false);
     while let Some(first) = rest.chars().next() {
         if let Some((number, behind)) = Number::scan(rest) {
             words.push(number.count());
@@ -59,6 +60,7 @@ pub fn expression(text: &str) -> Option<String> {
             let (name, behind) = rest.split_at(letters);
             words.push(match function(name) {
                 Some(function) => function,
+                None if name == "pi" => name.into(),
                 None if letters > 2 => return None,
                 None => super::spelled(name),
             });

@@ -91,12 +91,13 @@ pub fn read(found: &Match) -> Option<String> {
     })
 }
 
-/// Reads amounts with a decimal comma: "€19,99", "1.234,56 €".
+/// Reads amounts with a decimal comma, or with digits grouped by blanks or apostrophes: "€19,99", "1.234,56 €", "CHF 1'250".
 pub fn euros(found: &Match) -> Option<String> {
     let [_, a, b, c] = found.groups[..] else { return None };
     let (mark, whole, hundredths) =
         if a.starts_with(|c: char| c.is_ascii_digit()) { (c, a, b) } else { (a, b, c) };
-    let plain = format!("{}.{hundredths}", whole.replace('.', ""));
+    let whole = whole.replace(['.', ' ', '\''], "");
+    let plain = if hundredths.is_empty() { whole } else { format!("{whole}.{hundredths}") };
     read(&Match { groups: vec![found.groups[0], mark, &plain, "", ""], ..*found })
 }
 

@@ -178,9 +178,9 @@ pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> 
 
 /// Returns the full name of a capitalized month or weekday, which may be abbreviated.
 pub fn calendar_name(word: &str) -> Option<&'static str> {
-    let lower = word.to_ascii_lowercase();
+    let lower = is_capitalized(word).then(|| word.to_ascii_lowercase())?;
     let full = find(&lower).map_or(lower.as_str(), |(_, full, _)| full);
-    MONTHS.into_iter().chain(WEEKDAYS).find(|name| is_capitalized(word) && *name == full)
+    MONTHS.into_iter().chain(WEEKDAYS).find(|name| *name == full)
 }
 
 /// Whether a word is the name of a month, perhaps abbreviated.

@@ -59,7 +59,7 @@ pub fn unit(text: &str) -> Option<(String, String)> {
         };
         return Some((format!("{name} {one}"), format!("{name} {many}")));
     }
-    if let Some((above, below)) = text.split_once('/') {
+    if let Some((above, below)) = text.rsplit_once('/') {
         // "Mb/s" are megabits, although "Mb" alone is read as megabytes.
         let (one, many) = match above.strip_suffix('b').filter(|_| below == "s") {
             Some(prefix) => {
