@@ -3,7 +3,7 @@
 use crate::build;
 use crate::serve::Site;
 use crate::setup;
-use crate::shell::{Result, cargo, command, files, root, shown};
+use crate::shell::{Result, cargo, command, files, output, root, shown};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -50,8 +50,9 @@ impl std::str::FromStr for Device {
     }
 }
 
-const SOURCES: [Source; 6] = [
+const SOURCES: [Source; 7] = [
     ("native, and PyTorch", native),
+    ("small nets, and PyTorch", nets),
     ("lip reading", lips),
     ("browser", browser),
     ("other libraries in the same browser", peers),
@@ -103,6 +104,27 @@ fn native() -> Result<Vec<Row>> {
     Ok(best)
 }
 
+/// Measures whole steps of small nets on pictures of their usual size, and their memory, beside PyTorch with torchvision and timm.
+fn nets() -> Result<Vec<Row>> {
+    let python = setup::pytorch()?;
+    let mut rows = Vec::new();
+    for net in ["lenet", "resnet18", "mobilenetv1"] {
+        let profile = ["profile", "--net", net, "--pretraining", "--runs", "3", "--json"];
+        let ours = ["run", "--release", "--quiet", "--package", "ownvoice-cli", "--"];
+        let printed = output(cargo().args(ours).args(profile))?;
+        let profile: Value = serde_json::from_str(&printed).map_err(|e| e.to_string())?;
+        let whole =
+            profile["rows"].as_array().into_iter().flatten().find(|row| row["module"] == "whole step");
+        let milliseconds =
+            whole.and_then(|row| row["forward_ms"].as_f64()).ok_or("the profile has no whole step")?;
+        let memory = profile["peak_memory_bytes"].as_f64().ok_or("the profile has no memory")?;
+        rows.push(Row::new(&format!("nets.{net}.native.s_per_step"), milliseconds / 1e3, "s"));
+        rows.push(Row::new(&format!("nets.{net}.native.peak_mb"), (memory / 1e6).round(), "MB"));
+        rows.extend(rows_of(command(&python).args(["tests/peers/nets.py", "step", net]))?);
+    }
+    Ok(rows)
+}
+
 /// Measures lip reading. The bench prints other rows too, which [`native`] measures with more iterations.
 fn lips() -> Result<Vec<Row>> {
     setup::ffmpeg();
@@ -130,6 +152,17 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
             "train.native.cpu.vs_op_by_op",
             "train.native.cpu.s_per_iter",
             least(&["train.native.op_by_op.s_per_iter"]),
+        ),
+        ("nets.lenet.vs_pytorch", "nets.lenet.native.s_per_step", value("nets.lenet.pytorch.s_per_step")),
+        (
+            "nets.resnet18.vs_pytorch",
+            "nets.resnet18.native.s_per_step",
+            value("nets.resnet18.pytorch.s_per_step"),
+        ),
+        (
+            "nets.mobilenetv1.vs_pytorch",
+            "nets.mobilenetv1.native.s_per_step",
+            value("nets.mobilenetv1.pytorch.s_per_step"),
         ),
         (
             "train.native.cpu.vs_pytorch",

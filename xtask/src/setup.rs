@@ -393,14 +393,14 @@ pub fn peers() -> Result {
 pub fn pytorch() -> Result<PathBuf> {
     let folder = cache().join("py");
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if output(command(&python).args(["-c", "import torch"])).is_ok() {
+    if output(command(&python).args(["-c", "import torch, torchvision, timm"])).is_ok() {
         return Ok(python);
     }
     let system =
         find("python3").or_else(|| find("python")).ok_or("Python is not installed, which PyTorch needs")?;
     timed("set-up: PyTorch (pip; a few gigabytes, once)", || {
         run(command(&system).args(["-m", "venv"]).arg(&folder))?;
-        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
+        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch", "torchvision", "timm"]))
     })?;
     Ok(python)
 }

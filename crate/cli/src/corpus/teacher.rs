@@ -409,8 +409,10 @@ mod tests {
     fn silence_is_trimmed_and_phone_times_follow() {
         let silence = |seconds: f32| vec![0.0; (seconds * SAMPLE_RATE_HZ as f32) as usize];
         let samples = [silence(0.3), vec![0.5; 24_000], silence(0.5)].concat();
-        let phones = [("pau", 0.3), ("aa", 1.3), ("pau", 1.8)].map(|(name, end)| EnginePhone::new(name, end));
-        let (samples, phones) = trim_and_level(&samples, &phones);
+        let mut phones =
+            [("pau", 0.3), ("aa", 1.3), ("pau", 1.8)].map(|(name, end)| EnginePhone::new(name, end));
+        let speech = speech(&samples, &phones);
+        let samples = cut_and_level(&samples, &mut phones, speech, SAMPLE_RATE_HZ);
         assert_eq!(samples.len(), 28_800);
         let ends: Vec<_> = phones.iter().map(|phone| (phone.end_seconds * 100.0).round()).collect();
         assert_eq!(ends, [10.0, 110.0, 120.0]);
