@@ -228,7 +228,6 @@ fn other_formats_are_refused_in_plain_words() {
     }
     for (encoder, name) in [
         ("ac3", "a.mp4"),
-        ("mp2", "a.mp2"),
         ("pcm_mulaw", "a.au"),
         ("pcm_s16le", "a.w64"),
         ("wmav2", "a.wma"),
