@@ -2,22 +2,22 @@
 
 import { activity } from "./activities.js";
 import { arrive } from "./arrival.js";
-import { askToKeep, bringRecordingsBack, compareVoice, deleteVoice, downloadRecordings, openVoice, renameVoice, saveVoiceFile, useVoice } from "./bank.js";
+import { askToKeep, bringRecordingsBack, compareVoice, deleteVoice, downloadRecordings, makeRoom, openVoice, renameVoice, saveVoiceFile, useVoice } from "./bank.js";
 import { deleteAll } from "./deletion.js";
-import { $ } from "./dom.js";
+import { $, showMaking } from "./dom.js";
 import { start } from "./engine.js";
 import { addFiles, changeText, checkAgain, droppedFiles, removeFile } from "./files.js";
 import { drawKeepingFocus } from "./focus.js";
 import { activateUpdate, workOffline } from "./offline.js";
 import { copyReport, toggleMeasurement } from "./profile.js";
-import { chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
+import { chooseMicrophone, chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
 import { render, renderMoving, translate } from "./render.js";
 import { act, pronounce, say } from "./said.js";
 import { phaseOf } from "./shared/activity.js";
 import { drawnWhile, takeFiles } from "./shared/dom.js";
 import { setUpPage } from "./shared/page.js";
-import { isSilent, onPlaybackChange, togglePlaying } from "./shared/player.js";
-import { saveVoice, share, toggleSpeaking } from "./speaking.js";
+import { isSilent, onPlaybackChange, play, playedSeconds, togglePlaying } from "./shared/player.js";
+import { hearBoth, saveOpus, saveVoice, share, toggleSpeaking } from "./speaking.js";
 import { PREVIEW, drawWith, measureUsage, state, unticked, update, wouldLose } from "./state.js";
 import { goToBadClip, learnAnew, setPreview, togglePause, train } from "./training.js";
 
@@ -30,6 +30,15 @@ const drawMoving = drawnWhile(
 );
 
 const redraw = () => update({});
+
+/** How far an arrow key goes in a speech. */
+const SEEK_SECONDS = 5;
+
+/** From the last sentence to learning. */
+function learn() {
+  $("train-title").scrollIntoView();
+  train("clone");
+}
 
 drawWith(() => {
   drawKeepingFocus(() => render(state));
@@ -49,6 +58,7 @@ onClick("next", () => showPrompt(state.current + 1));
 onClick("agree-open", () => showPrompt(0));
 onClick("close-microphone", closeMicrophone);
 onClick("prompt-list", (target) => target.dataset.prompt && showPrompt(Number(target.dataset.prompt)));
+onClick("learn", learn);
 onClick("train-start", () => train("clone"));
 onClick("train-resume", () => train("resume"));
 onClick("train-pause", togglePause);
@@ -61,11 +71,19 @@ $("details").addEventListener("toggle", redraw);
 onClick("profile-start", () => toggleMeasurement("profile"));
 onClick("precision-start", () => toggleMeasurement("precision"));
 onClick("precision-copy", copyReport);
+onClick("both", hearBoth);
 onClick("large", () => update({ isLarge: !state.isLarge }));
 onClick("said", act);
 $("pronunciations").addEventListener("change", () => pronounce($("pronunciations").value));
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) say();
+});
+onClick("another", async () => {
+  await makeRoom();
+  showMaking();
+  if (chooseSource("record")) showPrompt(0);
+  $("agree-title").scrollIntoView();
+  $("card").focus({ preventScroll: true });
 });
 onClick("save", saveVoice);
 onClick("voices", ({ dataset: { act, voice } }) => {
@@ -79,7 +97,13 @@ for (const which of /** @type {const} */ (["base", "mine"])) {
   onClick(which, (target) => {
     if (target.matches(".say")) which === (state.voice ? "mine" : "base") ? say() : toggleSpeaking(which);
     else if (target.matches(".share")) share(which);
+    else if (target.matches(".opus")) saveOpus(which);
     else if (target.matches(".play")) togglePlaying(which, state.spoken[which].speech);
+  });
+  $(which).addEventListener("keydown", ({ target, key }) => {
+    const step = { ArrowLeft: -SEEK_SECONDS, ArrowRight: SEEK_SECONDS }[key];
+    const { speech } = state.spoken[which];
+    if (step && speech && /** @type {HTMLElement} */ (target).matches(".wave")) play(which, speech, Math.max(0, Math.min(speech.seconds, (playedSeconds(which) ?? 0) + step)));
   });
 }
 
@@ -99,6 +123,7 @@ $("open").addEventListener("change", () => {
   const [file] = takeFiles($("open"));
   if (file) openVoice(file);
 });
+$("microphone").addEventListener("change", () => chooseMicrophone($("microphone").value));
 /** What the buttons of a kept voice do. */
 const BANK = { use: useVoice, compare: compareVoice, rename: renameVoice, save: saveVoiceFile, recordings: downloadRecordings, learn: learnAnew, remove: deleteVoice };
 

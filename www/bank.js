@@ -7,12 +7,14 @@
 //   said, pronunciations  what was said, and how (said.js)
 
 import { activity } from "./activities.js";
+import { showMaking } from "./dom.js";
+import { removeFile } from "./files.js";
 import { sha256 } from "./js/download.js";
 import { isLost } from "./js/errors.js";
 import { OwnvoiceError, wavBlob } from "./js/index.js";
 import { bringBack, pageRecordings, zipped } from "./recordings-zip.js";
 import { endSpeaking, fileName, replaceVoice, save, showVoice } from "./speaking.js";
-import { STORAGE, measureUsage, state, studio, unlessCancelled, update } from "./state.js";
+import { STORAGE, initial, isOwn, measureUsage, state, studio, unlessCancelled, update } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Audio, Clip, Consent, Similarity, Storage, Studio, Voice } from "./js/index.js" */
@@ -312,10 +314,26 @@ export const bringRecordingsBack = (file) =>
     update({ bankError: null, broughtBack: null });
     try {
       await bringBack(file);
+      showMaking();
     } catch (error) {
       if (!task.isOver) update({ bankError: unlessCancelled(error) });
     }
   });
+
+/** Frees the cards and the list of files for another voice: what a kept voice was learned from stays with it. */
+export async function makeRoom() {
+  const { deletions } = state;
+  const kept = new Set(state.bank.flatMap(({ clips, consent }) => [...clips, consent].map((clip) => clip?.sound)));
+  const isKept = async (/** @type {Audio} */ { samples, sampleRate }) => samples.length > 0 && kept.has(await sha256(await bytesOf(wavBlob(samples, sampleRate))));
+  for (const clip of [...state.recordings.values()].filter((clip) => !isOwn(clip))) {
+    if (!(await isKept(clip)) || deletions !== state.deletions) continue;
+    await studio().storage?.remove(clip.id);
+    update({ recordings: new Map([...state.recordings].filter(([id]) => id !== clip.id)) });
+  }
+  for (const clip of state.files) if (await isKept(clip)) await removeFile(clip.id);
+  update({ current: 0, discarded: null, training: { ...initial.training, resumable: state.training.resumable } });
+  await measureUsage();
+}
 
 /** Asks the browser to keep what is stored. */
 export async function askToKeep() {

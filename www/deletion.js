@@ -2,6 +2,7 @@
 
 import { activity } from "./activities.js";
 import { closeUnused } from "./bank.js";
+import { showMaking } from "./dom.js";
 import { Storage } from "./js/index.js";
 import { forgetSite } from "./offline.js";
 import { endOrTimeout } from "./shared/activity.js";
@@ -56,8 +57,9 @@ function forgetHere() {
   state.voice?.close();
   if (state.compared) endSpeaking("base");
   state.compared?.voice.close();
-  const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, training, likeness, current } = initial;
-  update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, training, likeness, current, deletions: state.deletions + 1 });
+  const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current } = initial;
+  update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current, deletions: state.deletions + 1 });
   closeUnused();
+  showMaking();
   return ended;
 }

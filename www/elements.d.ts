@@ -8,11 +8,13 @@ export interface Elements {
   "agree-words": HTMLElementTagNameMap["p"];
   "alignment": HTMLElementTagNameMap["canvas"];
   "alignment-words": HTMLElementTagNameMap["strong"];
+  "another": HTMLElementTagNameMap["button"];
   "back": HTMLElementTagNameMap["button"];
   "bank": HTMLElementTagNameMap["section"];
   "bank-error": HTMLElementTagNameMap["p"];
   "bank-words": HTMLElementTagNameMap["p"];
   "base": HTMLElementTagNameMap["article"];
+  "both": HTMLElementTagNameMap["button"];
   "card": HTMLElementTagNameMap["article"];
   "clip-live": HTMLElementTagNameMap["canvas"];
   "clip-wave": HTMLElementTagNameMap["div"];
@@ -48,6 +50,7 @@ export interface Elements {
   "kept-words": HTMLElementTagNameMap["span"];
   "languages": HTMLElementTagNameMap["div"];
   "large": HTMLElementTagNameMap["button"];
+  "learn": HTMLElementTagNameMap["button"];
   "level": HTMLElementTagNameMap["div"];
   "level-bar": HTMLElementTagNameMap["span"];
   "likeness": HTMLElementTagNameMap["section"];
@@ -69,6 +72,8 @@ export interface Elements {
   "mel-predicted": HTMLElementTagNameMap["canvas"];
   "mel-recorded": HTMLElementTagNameMap["canvas"];
   "mel-words": HTMLElementTagNameMap["strong"];
+  "microphone": HTMLElementTagNameMap["select"];
+  "microphones": HTMLElementTagNameMap["label"];
   "mine": HTMLElementTagNameMap["article"];
   "newer": HTMLElementTagNameMap["p"];
   "next": HTMLElementTagNameMap["button"];

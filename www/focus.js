@@ -3,7 +3,7 @@
 /** Where the focus goes when the control can no longer have it, by selectors. @type {[string, string][]} */
 const HEIRS = [
   ["#next, #back, #discard, #play, #close-microphone", "#record-button"],
-  ["#train-start, #train-resume", "#train-pause"],
+  ["#learn, #train-start, #train-resume", "#train-pause"],
   ["#train-pause, #train-stop, #train-cancel", "#train-start:enabled, #mine .say"],
   ["[data-remove]", "[data-remove], #file-input"],
   ["#base .play", "#base .say"],

@@ -6,6 +6,8 @@ const SILENT = 0.5 / 32768;
 const LEAST_SECONDS = 0.03;
 /** A voice that pauses fades, and so does a noise gate: sound that is louder than this part of the whole, right before silence without any noise, was cut. */
 const CUT_LEVEL = 0.06;
+/** Sound below this may be rounded to silence; a recording that has nothing louder is too quiet. */
+const LEAST_CUT = 0.001;
 /** The length of the sound before the silence. Nothing fades within it, but the conversion from another sampling rate takes part of it. */
 const BEFORE_SECONDS = 0.004;
 
@@ -13,11 +15,11 @@ const BEFORE_SECONDS = 0.004;
 export function breaksOff({ samples, sampleRate }) {
   let count = 0;
   let energy = 0;
-  for (const x of samples) {
-    if (Math.abs(x) > SILENT) count++;
-    energy += x * x;
+  for (let at = 0; at < samples.length; at++) {
+    if (Math.abs(samples[at]) > SILENT) count++;
+    energy += samples[at] * samples[at];
   }
-  const cut = CUT_LEVEL * Math.sqrt(energy / count);
+  const cut = Math.max(LEAST_CUT, CUT_LEVEL * Math.sqrt(energy / count));
   let last = samples.length; // the last sample with sound
   for (let at = 0; at < samples.length; at++) {
     if (Math.abs(samples[at]) <= SILENT) continue;

@@ -1,7 +1,7 @@
 // Records sentences, card by card.
 
 import { activity, isAtCard } from "./activities.js";
-import { $ } from "./dom.js";
+import { $, showMaking } from "./dom.js";
 import { isLost } from "./js/errors.js";
 import { stopPlaying, togglePlaying } from "./shared/player.js";
 import { CONSENT, cards, checkClip, currentPrompt, hasMorePrompts, isOwn, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
@@ -31,12 +31,26 @@ export async function toggleRecording() {
   });
   update({ microphoneError: null });
   try {
-    await studio().microphone.open(onLevel, microphoneLost, { signal: task.signal });
+    await studio().microphone.open(onLevel, microphoneLost, { signal: task.signal, deviceId: state.microphone || undefined });
   } catch (error) {
     return failed(task, error);
   }
   prepareTraining();
+  nameMicrophones();
   if (task.to("recording")) record(task);
+}
+
+/** Browsers name microphones once one has been allowed. */
+async function nameMicrophones() {
+  const devices = await navigator.mediaDevices.enumerateDevices().catch(() => []);
+  update({ microphones: devices.filter(({ kind, label }) => kind === "audioinput" && label).map(({ deviceId, label }) => ({ deviceId, label })) });
+}
+
+/** Records with another microphone from now on, also at later visits. @param {string} microphone */
+export async function chooseMicrophone(microphone) {
+  update({ microphone });
+  closeMicrophone();
+  await tryToStore(() => studio().storage?.keep("microphone", { microphone }));
 }
 
 /** @param {Task<Name>} task */
@@ -159,6 +173,7 @@ export function showPhrase(text) {
   if (isAtCard(activity.current) || (state.source !== "record" && !chooseSource("record"))) return;
   const known = state.prompts.findIndex((prompt) => isOwn(prompt) && prompt.text === text);
   if (known < 0) update({ prompts: [CONSENT, { id: `own-${Date.now().toString(36)}`, text }, ...state.prompts.slice(1)] });
+  showMaking();
   showPrompt(known < 0 ? 1 : known);
   $("card").focus();
 }
@@ -172,6 +187,7 @@ export function playClip() {
 export function chooseSource(source) {
   const task = activity.begin("switching");
   update({ source: task ? source : state.source });
+  showMaking();
   task?.end();
   return task !== null;
 }

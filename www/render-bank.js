@@ -19,6 +19,8 @@ export function renderBank(state) {
   renderChildren($("voices"), bank.map((kept) => row(kept, state, isFree)));
   showError($("bank-error"), bankError);
   setText($("bank-words"), broughtBack === null ? "" : t("bank.broughtBack", { count: broughtBack }));
+  $("another").hidden = !state.voice;
+  $("another").disabled = !isFree;
   $("recordings-save").disabled = !isFree || goodClips(state).length === 0;
   $("recordings-open").disabled = !isFree && state.activity !== "openingVoice";
   $("kept-ask").hidden = !studio?.storage || usage.persistent || usage.asked || bank.length === 0;

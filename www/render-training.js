@@ -6,7 +6,7 @@ import { drawCurve } from "./draw.js";
 import { alignmentMap, differenceDb, drawHeat, melMap, soundsHeard } from "./heat.js";
 import { setText } from "./shared/dom.js";
 import { formatNumber, formatTime } from "./shared/language.js";
-import { playedPart } from "./shared/player.js";
+import { isPlaying } from "./shared/player.js";
 import { MIN_SECONDS, consented, goodClips, goodSeconds } from "./state.js";
 import { t } from "./strings.js";
 
@@ -82,7 +82,7 @@ export function renderTraining(state) {
   $("preview-on").checked = state.preview !== null;
   $("preview").hidden = !preview || !running;
   setText($("preview-words"), preview ? t("train.previewed", { part: partOf({ iteration: preview.iteration, iterations: step?.iterations ?? preview.iteration }) }) : "");
-  setText($("preview-play"), t(playedPart("preview") === null ? "read.play" : "read.pause"));
+  setText($("preview-play"), t(isPlaying("preview") ? "read.pause" : "read.play"));
   $("train-start").hidden = running;
   $("train-start").disabled = !activity.allows("learning") || seconds < MIN_SECONDS || !agreed;
   setText($("train-start"), t(outcome === "done" ? "train.again" : "train.start"));

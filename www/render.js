@@ -1,7 +1,7 @@
 // Renders the state. No decisions are made here.
 
 import { activity, isAtCard, isHearing } from "./activities.js";
-import { $, cardPart, promptName, showError } from "./dom.js";
+import { $, cardPart, promptName, showError, showMaking } from "./dom.js";
 import { drawLevels } from "./draw.js";
 import { renderBank } from "./render-bank.js";
 import { renderPrecision, renderProfile } from "./profile.js";
@@ -11,9 +11,10 @@ import { phaseOf } from "./shared/activity.js";
 import { createElement, offerDownload, renderChildren, setText } from "./shared/dom.js";
 import { formatNumber, formatTime, language, signOf } from "./shared/language.js";
 import { renderPhase, translatePage } from "./shared/page.js";
-import { play, playedPart } from "./shared/player.js";
+import { isPlaying, play, playedSeconds } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
 import { canShare, soundName } from "./speaking.js";
+import { timedWords, wordAt } from "./spoken-words.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, isOwn, mayRecord } from "./state.js";
 import { describeError, describeWarning, statement, t } from "./strings.js";
 
@@ -22,6 +23,9 @@ import { describeError, describeWarning, statement, t } from "./strings.js";
 /** @import { ClipReport } from "./js/index.js" */
 /** @import { FileClip, PageClip, State } from "./state.js" */
 /** @import { Key } from "./strings.js" */
+
+/** Below this signal-to-noise ratio the room is heard in the voice; below 10 dB a recording is refused. */
+const QUIET_ROOM_DB = 20;
 
 const VOICES = /** @type {const} */ (["base", "mine"]);
 
@@ -33,6 +37,7 @@ export function translate() {
     cardPart(which, "h3").id = `${which}-title`;
     setText(cardPart(which, ".name"), t(key));
     setText(cardPart(which, ".what"), t(`${key}.what`));
+    cardPart(which, ".wave").ariaLabel = t("speak.position");
   }
   translatePage(t);
   $("text").value ||= t("speak.example");
@@ -46,6 +51,8 @@ export function render(state) {
   $("use-cpu").hidden = !["no-adapter", "device-wrong", "device-lost"].includes(state.loadError?.code ?? "");
   renderStorage(state);
   if (phase !== "ready") return;
+  // Nothing that happens there is hidden.
+  if (!state.voice || state.engine || state.training.error || state.training.resumable || !["idle", "openingVoice"].includes(state.activity)) showMaking();
   renderEngine(state);
   renderTotal(state);
   renderPrompts(state);
@@ -100,7 +107,7 @@ function renderTotal(state) {
 const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty");
 
 /** @param {ClipReport} report */
-const goodWords = ({ speechSeconds }) => t("read.good", { seconds: formatNumber(speechSeconds, 1) });
+const goodWords = ({ speechSeconds, snrDb }) => t("read.good", { seconds: formatNumber(speechSeconds, 1) }) + (snrDb < QUIET_ROOM_DB ? ` ${t("read.room")}` : "");
 
 /** @param {State} state */
 function renderPrompts({ prompts, recordings, current }) {
@@ -151,13 +158,18 @@ function renderCard(state) {
   $("back").disabled = busy || state.current === 0;
   setText($("next"), t(clip?.report ? "read.next" : "read.skip"));
   $("next").disabled = busy || (state.current >= prompts.length - 1 && !hasMorePrompts(state));
+  $("card").toggleAttribute("data-empty", !clip && !busy);
   const canUndo = !clip && prompt !== null && state.discarded?.id === prompt.id;
   $("play").hidden = !clip || recording;
   $("discard").hidden = (!clip && !canUndo) || recording;
   setText($("discard"), t(canUndo ? "read.undo" : "read.discard"));
   $("discard").disabled = busy;
-  setText($("play"), t(playedPart("clip") === null ? "read.play" : "read.pause"));
+  setText($("play"), t(isPlaying("clip") ? "read.pause" : "read.play"));
+  const isEnough = goodSeconds(state) >= WANTED_SECONDS && consented(state) && state.training.outcome !== "done";
+  $("learn").hidden = !isEnough || !activity.allows("learning");
+  $("card").toggleAttribute("data-enough", isEnough);
   $("close-microphone").hidden = current !== "listening";
+  renderMicrophones(state);
   $("level").hidden = !["recording", "checking", "listening"].includes(current);
   $("level").ariaLabel = t("read.level");
 
@@ -177,6 +189,15 @@ function renderCard(state) {
   );
 }
 
+/** Shows the microphones once the browser names them, and where there is a choice. @param {State} state */
+function renderMicrophones({ microphones, microphone, activity: current }) {
+  $("microphones").hidden = microphones.length < 2;
+  $("microphone").disabled = isAtCard(current);
+  const options = microphones.map(({ deviceId, label }) => createElement("option", { value: deviceId, textContent: label }));
+  renderChildren($("microphone"), options);
+  $("microphone").value = microphones.some(({ deviceId }) => deviceId === microphone) ? microphone : (microphones[0]?.deviceId ?? "");
+}
+
 /** Renders what moves: waveforms and level. @param {State} state @param {{ peaks: number[], levelDb: number, peakDb: number }} live */
 export function renderMoving(state, live) {
   if (phaseOf(state.activity) !== "ready") return;
@@ -191,11 +212,37 @@ export function renderMoving(state, live) {
   $("level").toggleAttribute("data-hot", live.peakDb > -1);
   $("level").ariaValueNow = `${Math.max(-60, Math.round(live.levelDb))}`;
   renderWave($("preview-wave"), "preview", state.training.preview?.speech);
-  for (const which of VOICES) renderWave(cardPart(which, ".wave"), which, state.spoken[which].speech);
+  for (const which of VOICES) {
+    renderWave(cardPart(which, ".wave"), which, state.spoken[which].speech);
+    renderPosition(which, state.spoken[which].speech);
+  }
+}
+
+/** The sentence that each card shows, and its words with their times. @type {{ [which: string]: { sentence: object, words: import("./spoken-words.js").TimedWord[], word: object | undefined } }} */
+const reading = {};
+
+/** Shows where a voice is in its speech: for screen readers at its waveform, for others by the word that is being spoken. @param {"base" | "mine"} which @param {Track | null} speech */
+function renderPosition(which, speech) {
+  const [wave, line] = [cardPart(which, ".wave"), cardPart(which, ".reading")];
+  const position = speech && playedSeconds(which);
+  const said = position === null ? undefined : speech?.saidAt(position);
+  wave.tabIndex = speech ? 0 : -1;
+  wave.ariaValueMax = `${Math.round(speech?.seconds ?? 0)}`;
+  wave.ariaValueNow = `${Math.round(position ?? 0)}`;
+  wave.ariaValueText = formatTime(position ?? 0);
+  line.hidden = !said?.sentence.words.length;
+  if (line.hidden || !said) return;
+  const { text, words } = said.sentence;
+  if (reading[which]?.sentence !== said.sentence) reading[which] = { sentence: said.sentence, words: timedWords(text, words), word: undefined };
+  const word = wordAt(reading[which].words, said.seconds);
+  if (reading[which].word === word && line.textContent === text) return;
+  reading[which].word = word;
+  const { from, to } = word ?? { from: 0, to: 0 };
+  line.replaceChildren(text.slice(0, from), createElement("mark", { textContent: text.slice(from, to) }), text.slice(to));
 }
 
 /** Shows a waveform with its played part in colour; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | Track | null | undefined} sound */
-const renderWave = (element, key, sound) => showWave(element, sound && "read" in sound ? sound.wave : sound, playedPart(key) ?? 0, (part) => play(key, sound, part));
+const renderWave = (element, key, sound) => showWave(element, sound && "read" in sound ? sound.wave : sound, playedSeconds(key) ?? 0, (from) => play(key, sound, from));
 
 /** @param {State} state */
 function renderFiles({ files }) {
@@ -229,7 +276,7 @@ function fileRow(clip) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ activity: current, speaker, studio, voice, bank, compared, spoken, delivery, speakError, textWarnings, isLarge }) {
+function renderSpeaking({ activity: current, speaker, studio, voice, bank, compared, spoken, delivery, speakError, textWarnings, isLarge, canOpus }) {
   const { speed, pitch, liveliness } = delivery;
   const values = {
     speed: `${formatNumber(speed, 2)} ×`,
@@ -266,13 +313,17 @@ function renderSpeaking({ activity: current, speaker, studio, voice, bank, compa
     // For tests: the time from the click to the first sound.
     if (firstAudioMs === null) delete $(which).dataset.firstAudioMs;
     else $(which).dataset.firstAudioMs = `${Math.round(firstAudioMs)}`;
-    playButton.hidden = !speech || speaks;
+    playButton.hidden = !speech;
     playButton.disabled = isHearing(current);
-    setText(playButton, t(playedPart(which) === null ? "read.play" : "read.pause"));
+    setText(playButton, t(isPlaying(which) ? "read.pause" : "read.play"));
     download.hidden = !file;
     offerDownload(download, file, soundName(text));
+    cardPart(which, ".opus").hidden = !file || !canOpus;
     cardPart(which, ".share").hidden = !file || !canShare;
+    button.classList.toggle("primary", which === "mine" && !isMissing);
   }
+  $("both").hidden = !voice;
+  $("both").disabled = isHearing(current);
   $("text-warning").hidden = textWarnings.length === 0;
   setText($("text-warning"), textWarnings.map(describeWarning).join(" "));
   $("talk").toggleAttribute("data-large", isLarge);

@@ -3,9 +3,11 @@
 import { speech as speechActivity } from "./activities.js";
 import { $ } from "./dom.js";
 import { originOf } from "./js/speech.js";
+import { canEncode, opusFile } from "./opus.js";
 import { pronounced } from "./pronunciations.js";
-import { playTrack, playedPart, stopPlaying } from "./shared/player.js";
+import { playTrack, playedSeconds, stopPlaying, untilPlayed } from "./shared/player.js";
 import { Track } from "./shared/track.js";
+import { chapters } from "./texts.js";
 import { initial, recordedPhrase, state, studio, unlessCancelled, update } from "./state.js";
 
 /** @import { Similarity, Voice } from "./js/index.js" */
@@ -19,7 +21,7 @@ function updateSpoken(which, change) {
 /** Ends speech of this voice and discards it. @param {"base" | "mine"} which */
 export function endSpeaking(which) {
   if (speechActivity.current === which) speechActivity.end();
-  if (playedPart(which) !== null) stopPlaying();
+  if (playedSeconds(which) !== null) stopPlaying();
   updateSpoken(which, initial.spoken[which]);
 }
 
@@ -29,6 +31,11 @@ export async function replaceVoice(voice) {
   endSpeaking("mine");
   update({ voice, likeness: initial.likeness });
   await before?.close();
+}
+
+/** Speaks a text of any length. @param {Voice} voice @param {string} text @param {import("./js/index.js").StreamOptions} options */
+async function* stream(voice, text, options) {
+  for (const part of chapters(pronounced(text, state.pronunciations))) yield* voice.stream(part, options);
 }
 
 /** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which @returns {Promise<boolean | void>} Whether the whole text was spoken. */
@@ -51,7 +58,7 @@ export async function toggleSpeaking(which) {
   let isComplete = false;
   run.onEnd(() => isComplete || updateSpoken(which, initial.spoken[which]));
   try {
-    const sentences = recorded ? [{ ...recorded, pauseSeconds: 0, stop, warnings: [] }] : /** @type {Voice} */ (voice).stream(pronounced(text, state.pronunciations), { ...state.delivery, signal: run.signal });
+    const sentences = recorded ? [{ ...recorded, words: [], pauseSeconds: 0, stop, warnings: [] }] : stream(/** @type {Voice} */ (voice), text, { ...state.delivery, signal: run.signal });
     for await (const sentence of sentences) {
       if (run.isOver) return;
       track.add(sentence, sentence.pauseSeconds);
@@ -61,7 +68,9 @@ export async function toggleSpeaking(which) {
     }
     if (run.isOver) return;
     isComplete = true;
-    updateSpoken(which, { stop, text, file: track.toBlob(recorded || !voice ? {} : originOf(voice.info.id)) });
+    const origin = recorded || !voice ? {} : originOf(voice.info.id);
+    updateSpoken(which, { stop, text, origin, file: track.toBlob(origin) });
+    if (!state.canOpus) update({ canOpus: await canEncode(track.sampleRate) });
   } catch (error) {
     if (!run.isOver) update({ speakError: unlessCancelled(error) });
   } finally {
@@ -71,11 +80,19 @@ export async function toggleSpeaking(which) {
   return isComplete;
 }
 
+/** Plays the text as the base voice says it, and then as the visitor's. */
+export async function hearBoth() {
+  const { deletions } = state;
+  for (const which of /** @type {const} */ (["base", "mine"])) {
+    if (!(await toggleSpeaking(which)) || !(await untilPlayed(which)) || deletions !== state.deletions) return;
+  }
+}
+
 /** A name without what file systems do not allow. @param {string} name */
 export const fileName = (name) => name.replace(/[\\/:*?"<>|\s\p{Cc}]+/gu, " ").trim().slice(0, 60).trim();
 
-/** The name of the file of a speech: its text. @param {string} text */
-export const soundName = (text) => `${fileName(text).replace(/\.+$/, "") || "ownvoice"}.wav`;
+/** The name of the file of a speech: its text. @param {string} text @param {string} [ending] */
+export const soundName = (text, ending = ".wav") => `${fileName(text).replace(/\.+$/, "") || "ownvoice"}${ending}`;
 
 /** Whether the system shares sounds. */
 export const canShare = Boolean(navigator.canShare?.({ files: [new File([], "a.wav", { type: "audio/wav" })] }));
@@ -88,6 +105,17 @@ export async function share(which) {
     await navigator.share({ files: [new File([file], soundName(text), { type: "audio/wav" })] });
   } catch (error) {
     if (/** @type {Error} */ (error).name !== "AbortError") update({ speakError: /** @type {import("./state.js").Failure} */ ({ code: "share-failed", message: /** @type {Error} */ (error).message }) });
+  }
+}
+
+/** Saves the sound as Opus, with the same marks as a WAV file. @param {"base" | "mine"} which */
+export async function saveOpus(which) {
+  const { speech, origin, text } = state.spoken[which];
+  if (!speech) return;
+  try {
+    save(await opusFile(speech, [`ENCODER=${origin.ISFT ?? "ownvoice"}`, ...(origin.ICMT ? [`COMMENT=${origin.ICMT}`] : [])]), soundName(text, ".opus"));
+  } catch (error) {
+    update({ speakError: /** @type {import("./state.js").Failure} */ (error) });
   }
 }
 

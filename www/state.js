@@ -6,6 +6,7 @@ import { createStore } from "./shared/page.js";
 
 /** @import { ClipReport, Picture, PrecisionReport, Profile, Recovery, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
 /** @import { Loading } from "./shared/page.js" */
+/** @import { Origin } from "./js/wav.js" */
 /** @import { Track } from "./shared/track.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** A measurement on demand: the part that is done, and the result. @template T @typedef {{ part: number, found: T | null, error: Failure | null }} Measured */
@@ -71,6 +72,9 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Said[]} said The latest first.
  * @property {string} pronunciations Lines of `word = how`.
  * @property {Failure | null} saidNotStored Why what was said and how words are pronounced would not outlive the tab.
+ * @property {boolean} canOpus Whether the browser can save sounds as Opus.
+ * @property {{ deviceId: string, label: string }[]} microphones Those that the browser has named.
+ * @property {string} microphone Id of the chosen one; empty for the browser's choice.
  * @property {boolean} isLarge Whether the text is shown large.
  * @property {number | null} broughtBack How many recordings were brought back from a file.
  * @property {{ base: Spoken, mine: Spoken }} spoken
@@ -103,10 +107,10 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string | null} badClip The clip at which it failed.
  * @property {{ iteration: number, iterations: number } | null} resumable
  */
-/** A text as it was spoken; `isRecorded` where it is the visitor's own recording, `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], isRecorded: boolean, text: string, file: Blob | null, firstAudioMs: number | null }} Spoken */
+/** A text as it was spoken; `isRecorded` where it is the visitor's own recording, `stop` as that of a speech, `firstAudioMs` is the time from the click to the first sound. @typedef {{ speech: Track | null, stop: Speech["stop"], isRecorded: boolean, text: string, origin: Origin, file: Blob | null, firstAudioMs: number | null }} Spoken */
 
 /** @type {Spoken} */
-const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, text: "", file: null, firstAudioMs: null };
+const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, text: "", origin: {}, file: null, firstAudioMs: null };
 
 /** @type {State} */
 export const initial = {
@@ -134,6 +138,9 @@ export const initial = {
   said: [],
   pronunciations: "",
   saidNotStored: null,
+  canOpus: false,
+  microphones: [],
+  microphone: "",
   isLarge: false,
   broughtBack: null,
   spoken: { base: NOT_SPOKEN, mine: NOT_SPOKEN },

@@ -58,3 +58,20 @@ export function readList(list) {
   }
   return texts.filter(([name, text]) => name && text);
 }
+
+/** The engine takes a text of at most twice this length at once. */
+const MOST_CHARACTERS = 10_000;
+
+/** Splits a text of any length after paragraphs, or else after sentences or words. @param {string} text @returns {string[]} */
+export function chapters(text) {
+  const parts = [];
+  let rest = text;
+  while (rest.length > MOST_CHARACTERS) {
+    const head = rest.slice(0, MOST_CHARACTERS);
+    const end = [/^[^]*\n\s*\n/, /^[^]*[.!?]["'”’)]*\s/, /^[^]*\s/].map((pattern) => head.match(pattern)?.[0].length ?? 0).find((length) => length > MOST_CHARACTERS / 2) ?? MOST_CHARACTERS;
+    parts.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  // A text without anything but spaces is left to the engine, which says so.
+  return rest.trim() || !parts.length ? [...parts, rest] : parts;
+}

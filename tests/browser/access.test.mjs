@@ -15,7 +15,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await ready(session);
     await clean(session, "loaded");
     await page.click("#record-button");
-    await page.waitForSelector("#clip-words code");
+    await page.waitForSelector("#clip-words code", { state: "attached" });
     await clean(session, "microphone denied");
     await chooseFiles(page, 5);
     await page.setInputFiles("#file-input", { name: "letter.wav", mimeType: "audio/wav", buffer: Buffer.from("This is a letter.") });
@@ -47,6 +47,17 @@ test("axe finds nothing where the page could not start", { timeout: 2 * MINUTE }
   await session.page.waitForSelector("#loading-failed:not([hidden])");
   assert.equal(await session.page.isVisible("#use-cpu"), true, "the visitor can use the CPU");
   await clean(session, "no adapter");
+});
+
+test("without JavaScript the page says in both languages what it needs", { timeout: MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg" });
+  t.after(() => session.close());
+  const devtools = await session.context.newCDPSession(session.page);
+  await devtools.send("Emulation.setScriptExecutionDisabled", { value: true });
+  await session.goto();
+  const words = await session.page.locator("noscript p").allInnerTexts();
+  assert.match(words.join(" "), /needs JavaScript.*braucht JavaScript/);
+  await session.screenshot("no-script");
 });
 
 test("nothing moves by itself where reduced motion is preferred", { timeout: 2 * MINUTE }, async (t) => {

@@ -91,6 +91,36 @@ test("several voices side by side: they are compared, renamed, switched and dele
   session.assertQuiet();
 });
 
+test("another voice begins with empty cards, and what the first one was learned from stays with it", { timeout: 3 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = inOrder(1);
+  const session = await visit({ device: "cpu", tiny: true, viewport: { width: 390, height: 700 }, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const isOnScreen = (/** @type {string} */ selector) => page.$eval(selector, (element) => { const { top, bottom } = element.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; });
+  for (const part of ["#prompt-text", "#record-button"]) assert.ok(await isOnScreen(part), `${part} is on the first screen of a phone`);
+  await record(page, parts);
+  for (const part of ["#prompt-text", "#clip-words", "#next"]) assert.ok(await isOnScreen(part), `${part} is on the screen beside the sentence`);
+  await learn(page);
+  await page.reload();
+  await ready(session);
+  const shown = () => page.$$eval(".step", (steps) => steps.filter((step) => step.checkVisibility()).map(({ id }) => id));
+  assert.deepEqual(await shown(), ["talk"], "who comes back sees the one thing to do");
+  await session.screenshot("home");
+  await page.click("#another");
+  await page.waitForFunction(() => document.querySelectorAll("#prompt-list [data-state=good]").length === 0);
+  assert.equal((await shown()).length, 4);
+  assert.equal(await page.textContent("#prompt-position"), "Your consent");
+  assert.equal(await page.isDisabled("#train-start"), true);
+  await page.reload();
+  await ready(session);
+  await page.click("#another");
+  assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 0, "at the next visit too");
+  await act(page, "My voice", "learn");
+  await page.waitForFunction(() => document.querySelectorAll("#voices li").length === 2, null, { timeout: MINUTE });
+  session.assertQuiet();
+});
+
 test("the one voice that earlier versions of the page have stored is found", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());

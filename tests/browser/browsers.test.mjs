@@ -118,7 +118,7 @@ async function walk(t, name, open) {
   const click = (/** @type {string} */ selector) => browser.run("document.querySelector(input).click()", selector);
   const speak = async (/** @type {"base" | "mine"} */ which) => {
     await click(`#${which} .say`);
-    await until(`!document.querySelector("#${which} .play").hidden`, 120);
+    await until(`!document.querySelector("#${which} .download").hidden`, 120);
     assert.match(await browser.run("return document.querySelector(input).href", `#${which} .download`), /^blob:/);
     return parseFloat(await words(`#${which} .words`));
   };

@@ -138,7 +138,7 @@ describe("texts", () => {
 describe("a stream", () => {
   const three = "One is short. Two is not much longer. Is this three?";
   test("yields one speech per sentence, each as if it were spoken alone, which join to the whole", async () => {
-    const { texts, pauses, alike, whole, mel } = await inPage(`const pieces = [];
+    const { texts, pauses, alike, whole, mel, words, saidWords } = await inPage(`const pieces = [];
       for await (const speech of studio.base.stream(input)) pieces.push(speech);
       const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
       const alone = [];
@@ -146,11 +146,16 @@ describe("a stream", () => {
       const joined = ownvoice.Speech.join(pieces);
       const said = await studio.base.say(input);
       return { texts: pieces.map(({ text }) => text), pauses: pieces.map(({ pauseSeconds }) => pauseSeconds),
-        alike: pieces.map(({ samples }, i) => same(samples, alone[i].samples)), whole: same(joined.samples, said.samples), mel: [joined.mel.data.length, said.mel.data.length] }`, three);
+        alike: pieces.map(({ samples }, i) => same(samples, alone[i].samples)), whole: same(joined.samples, said.samples), mel: [joined.mel.data.length, said.mel.data.length], words: joined.words, saidWords: said.words }`, three);
     assert.deepEqual(texts, ["One is short.", "Two is not much longer.", "Is this three?"]);
     assert.deepEqual(alike, [true, true, true]);
     assert.equal(whole, true);
     assert.equal(mel[0], mel[1]);
+    assert.deepEqual(words.map((/** @type {any} */ { text }) => text), "one is short two is not much longer is this three".split(" "));
+    words.forEach((/** @type {any} */ { begin, end }, /** @type {number} */ at) => {
+      assert.ok(begin < end && end <= (words[at + 1]?.begin ?? Infinity) + 1e-3, `${JSON.stringify(words)}`);
+      assert.ok(Math.abs(begin - saidWords[at].begin) < 0.02 && Math.abs(end - saidWords[at].end) < 0.02, "as in the whole");
+    });
     assert.ok(pauses[0] > 0.1 && pauses[0] === pauses[1] && pauses[2] === 0, JSON.stringify(pauses));
   });
   test("begins with a clause where the first sentence is long", async () => {

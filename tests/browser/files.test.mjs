@@ -13,7 +13,7 @@ test("phone: every stage fits, and the microphone can be denied", { timeout: 10 
   await ready(session);
   await session.screenshot("phone-loaded");
   await page.click("#record-button");
-  await page.waitForSelector("#clip-words code");
+  await page.waitForSelector("#clip-words code", { state: "attached" });
   assert.equal(await page.textContent("#clip-words code"), "microphone-denied");
   await chooseFiles(page, 6);
   await session.screenshot("phone-files");

@@ -46,7 +46,7 @@ test("who comes back with a voice speaks first, and says again what was said", {
   await clean(session, "home");
   await page.click("#said .again >> text=I am thirsty.");
   assert.equal(await page.inputValue("#text"), "I am thirsty.");
-  await page.waitForSelector("#mine .play:not([hidden])", { timeout: MINUTE });
+  await page.waitForSelector("#mine .download:not([hidden])", { timeout: MINUTE });
 
   // A name is read as the visitor writes it, also after the next visit.
   const seconds = async () => {

@@ -45,7 +45,7 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   const other = await spoken(session);
   assert.notDeepEqual(other.samples, sound.samples);
   await page.click("#play");
-  assert.equal(await page.textContent("#play"), "Stop");
+  assert.equal(await page.textContent("#play"), "Pause");
   await page.waitForFunction(() => document.querySelector("#play")?.textContent === "Play", null, { timeout: MINUTE });
   session.assertNoRequestsSince(loaded, "while a video was read and spoken");
   session.assertNothingLeft();

@@ -28,7 +28,7 @@ test("a full disk is reported, and the training continues without storage", { ti
   await page.waitForSelector("#record-button[aria-pressed=true]");
   await page.waitForTimeout(parts[0].end * 1000);
   await page.click("#record-button");
-  await page.waitForSelector("#clip-words code");
+  await page.waitForSelector("#clip-words code", { state: "attached" });
   assert.match((await page.textContent("#clip-words")) ?? "", /no space left.*storage-full/);
   await page.waitForSelector("#prompt-list [data-state=good]"); // the recording can be used all the same
   await session.screenshot("disk-full", "#record");

@@ -20,7 +20,7 @@ test("after a phone is turned nothing is wider than the window, while it learns 
   await page.click("#precision-start");
   await page.waitForSelector("#precision-text:not([hidden])", { timeout: 2 * MINUTE });
   await page.click("#base .say");
-  await page.waitForSelector("#base .play:not([hidden])", { timeout: MINUTE });
+  await page.waitForSelector("#base .download:not([hidden])", { timeout: MINUTE });
   await page.setViewportSize(PHONE);
   await page.waitForTimeout(500);
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);

@@ -72,7 +72,7 @@ export const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000
 /** The sound file of the fake microphone, and when each part of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
 
 /** Silence between two sentences, in seconds: a slow machine needs time to click. */
-const GAP = 2.5;
+const GAP = 4;
 
 /** @param {(number | "consent")[]} order @returns {Spoken} */
 export function spoken(order) {
@@ -119,6 +119,8 @@ export async function record(page, parts) {
 export async function chooseFiles(page, count) {
   const files = SENTENCES.slice(0, count).map(({ id }, index) => ({ name: `${id}.wav`, mimeType: "audio/wav", buffer: wav(sound(index)) }));
   const table = SENTENCES.map(({ id, text }) => `${id}|${text}`).join("\n");
+  // Who has come back with a voice sees at first only that.
+  if (await page.isHidden("input[value=files]")) await page.click("#another");
   await page.check("input[value=files]", { force: true });
   await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);
   await page.waitForFunction((count) => document.querySelectorAll("#file-list .verdict[data-state=good]").length === count, count);
@@ -159,7 +161,7 @@ export async function noted(page) {
 /** Speaks the text and returns the sound. @param {Page} page @param {"base" | "mine"} which */
 export async function speak(page, which) {
   await page.click(`#${which} .say`);
-  await page.waitForSelector(`#${which} .play:not([hidden])`, { timeout: 3 * MINUTE });
+  await page.waitForSelector(`#${which} .download:not([hidden])`, { timeout: 3 * MINUTE });
   return download(page, `#${which} .download`);
 }
 

@@ -48,7 +48,7 @@ test("a bad take leaves the good one, here and on disk, and a discarded one come
 test("nothing is played into a recording, and its sound that breaks off is not the reader's fault", { timeout: 4 * MINUTE }, async (t) => {
   const { path: microphone, parts } = spoken(["consent", "consent"]);
   const bytes = readFileSync(microphone);
-  const gap = 44 + Math.round((parts[0].end - 4.6) * 16_000) * 2;
+  const gap = 44 + Math.round((parts[0].end - 4.9) * 16_000) * 2;
   bytes.fill(0, gap, gap + 0.4 * 32_000);
   writeFileSync(microphone, bytes);
   const session = await visit({ device: "cpu", tiny: true, microphone });
@@ -69,6 +69,79 @@ test("nothing is played into a recording, and its sound that breaks off is not t
   // The microphone closes before files are chosen.
   await page.check("input[value=files]", { force: true });
   assert.equal(await page.isHidden("#level"), true);
+  session.assertQuiet();
+});
+
+test("another microphone is chosen, also for later visits", { timeout: 3 * MINUTE }, async (t) => {
+  const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
+    page.addInitScript(() => {
+      const { mediaDevices } = navigator;
+      const open = mediaDevices.getUserMedia.bind(mediaDevices);
+      mediaDevices.getUserMedia = async (constraints) => {
+        const stream = await open(constraints);
+        /** @type {any} */ (globalThis).opened = stream.getAudioTracks()[0].label;
+        return stream;
+      };
+    });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  assert.equal(await page.isHidden("#microphones"), true, "the browser names none before one is allowed");
+  const opened = async () => {
+    await page.click("#record-button");
+    await page.waitForSelector("#record-button[aria-pressed=true]");
+    const label = await page.evaluate("opened");
+    assert.equal(await page.isDisabled("#microphone"), true, "not while it records");
+    for (const control of ["#train-start", "input[value=files]"]) assert.equal(await page.isDisabled(control), true, `${control}: the microphone is not left open behind it`);
+    await page.waitForTimeout(500);
+    await page.click("#record-button");
+    await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+    return label;
+  };
+  const first = await opened();
+  const names = await page.$$eval("#microphone option", (all) => all.map(({ textContent }) => textContent ?? ""));
+  assert.ok(names.length > 2, names.join());
+  const other = /** @type {string} */ (names.findLast((name) => name !== first));
+  await page.selectOption("#microphone", { label: other });
+  assert.equal(await page.isHidden("#level"), true, "the one before is closed");
+  assert.equal(await opened(), other);
+  await page.reload();
+  await ready(session);
+  assert.equal(await opened(), other);
+  session.assertQuiet();
+});
+
+test("a quiet recording looks as quiet as it is, and one from a loud room says so", { timeout: 3 * MINUTE }, async (t) => {
+  // The last one is for a slow machine, which records for longer.
+  const { path: microphone, parts } = spoken(["consent", "consent", "consent"]);
+  const bytes = readFileSync(microphone);
+  const middle = 44 + Math.round((parts[0].end + 0.2) * 16_000) * 2;
+  let state = 1;
+  const noise = () => (state = (state * 16807) % 2147483647) / 2147483647 - 0.5;
+  for (let at = 44; at < bytes.length; at += 2) {
+    const sample = bytes.readInt16LE(at);
+    bytes.writeInt16LE(Math.round(at < middle ? sample / 300 : Math.max(-32768, Math.min(32767, sample + 1500 * noise()))), at);
+  }
+  writeFileSync(microphone, bytes);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  /** The part of the waveform's height that its highest bar takes. */
+  const height = () =>
+    page.locator("#clip-wave canvas").first().evaluate((element) => {
+      const canvas = /** @type {HTMLCanvasElement} */ (element);
+      const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, 0, canvas.width, canvas.height);
+      const rows = Array.from({ length: canvas.height }, (_, row) => data.subarray(row * canvas.width * 4, (row + 1) * canvas.width * 4).some((value, at) => at % 4 === 3 && value > 0));
+      return rows.filter(Boolean).length / canvas.height;
+    });
+  assert.match(await take(page, parts[0]), /^Too quiet/);
+  const quiet = await height();
+  assert.match(await take(page, parts[1]), /^Good: .* The room can be heard in it/);
+  const loud = await height();
+  t.diagnostic(`${quiet.toFixed(2)} of the height where it is too quiet, ${loud.toFixed(2)} otherwise`);
+  assert.ok(quiet < 0.2 && loud > 0.4, `${quiet}, ${loud}`);
   session.assertQuiet();
 });
 

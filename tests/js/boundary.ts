@@ -34,5 +34,6 @@ export type Checks = [
   Check<Same<wasm.Speech, Omit<shipped.Speech, "text" | "warnings" | "pauseSeconds" | "voice" | "toBlob">>>,
   Check<Same<wasm.Step & { status: "training" }, shipped.TrainingStep>>,
   Check<Same<Omit<wasm.TrainingOptions, "faults">, Omit<shipped.TrainingOptions, "consent">>>,
+  Check<Same<wasm.SpokenWord, shipped.SpokenWord>>,
   Check<Same<wasm.VoiceInfo & { id: string }, shipped.VoiceInfo>>,
 ];

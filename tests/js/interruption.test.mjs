@@ -36,6 +36,12 @@ test("no sentence of the fixtures is broken, whether or not its pauses are witho
   assert.equal(isBroken(new Float32Array()), false, "nothing");
 });
 
+test("a recording that is far too quiet is not broken, though its quiet sounds are rounded to silence", () => {
+  for (const which of [.../** @type {const} */ (["consent"]), ...SENTENCES.keys()]) {
+    for (const factor of [100, 300, 1000]) assert.equal(isBroken(recording(which).map((x) => Math.round((x * 32768) / factor) / 32768)), false, `${which}, a ${factor}th`);
+  }
+});
+
 for (const seconds of [0.05, 0.4, 1.5]) {
   test(`${seconds} s of missing sound within a word are recognised`, (t) => {
     const samples = recording(0);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeText, nameOf, readList } from "../../www/texts.js";
+import { chapters, decodeText, nameOf, readList } from "../../www/texts.js";
 
 test("a third column is the normalised text, or the line has no text", () => {
   for (const line of ["a|The lake is calm.", "a|The lake is calm.|", "a|The lake is calm.|the lake is calm", "wavs/a.wav|The lake is calm.", " a | The lake is calm. "]) {
@@ -33,4 +33,16 @@ test("names are found in any Unicode form, and texts in UTF-16", () => {
   const utf16 = new Uint16Array([0xfeff, ...[..."a|Zo\u00eb."].map((letter) => letter.charCodeAt(0))]);
   assert.equal(decodeText(utf16.buffer), "a|Zo\u00eb.");
   assert.equal(decodeText(new TextEncoder().encode("\ufeffa|b").buffer), "a|b");
+});
+
+test("a book is cut after paragraphs, sentences or words, and nothing of it is lost", () => {
+  const sentence = "It was a quiet evening, and nobody had expected anything else. ";
+  const paragraphs = `${sentence.repeat(30)}\n\n`.repeat(30);
+  for (const [text, end] of /** @type {[string, RegExp][]} */ ([[paragraphs, /\n\n$/], [sentence.repeat(900), /else\. $/], ["word ".repeat(9000), / $/], ["x".repeat(25_000), /x$/]])) {
+    const parts = chapters(text);
+    assert.equal(parts.join(""), text);
+    assert.ok(parts.length > 2 && parts.every((part) => part.length <= 10_000), `${parts.map(({ length }) => length)}`);
+    for (const part of parts.slice(0, -1)) assert.match(part, end);
+  }
+  assert.deepEqual([chapters("One."), chapters(" ")], [["One."], [" "]]);
 });

@@ -47,17 +47,20 @@ export class Microphone {
    *
    * @param {(peakDb: number, levelDb: number) => void} onLevel Called some 20 times a second, with levels below full scale.
    * @param {() => void} onLost Called when the device is unplugged.
-   * @param {{ signal?: AbortSignal }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+   * @param {{ signal?: AbortSignal, deviceId?: string }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+   *   `deviceId` is that of an audio input of `navigator.mediaDevices.enumerateDevices`; where it is gone, the browser chooses.
    * @returns {Promise<void>}
    */
-  async open(onLevel, onLost, { signal } = {}) {
+  async open(onLevel, onLost, { signal, deviceId } = {}) {
     await this.#abandoned;
     throwIfAborted(signal);
     const report = (/** @type {number} */ peakDb, /** @type {number} */ levelDb) => {
       this.#onChunk();
       onLevel(peakDb, levelDb);
     };
-    const opening = this.#inner.open(report, onLost);
+    const openDevice = (/** @type {ConstrainDOMString | undefined} */ id) => this.#inner.open(report, onLost, id);
+    // Browsers may take a device that is only wished for as none.
+    const opening = deviceId ? openDevice({ exact: deviceId }).catch((error) => (error.code === "microphone-missing" ? openDevice(undefined) : Promise.reject(error))) : openDevice(undefined);
     try {
       await unlessAborted(opening, signal);
     } finally {

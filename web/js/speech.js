@@ -44,6 +44,10 @@ import { wavBlob } from "./wav.js";
  * @property {string} detail The language by its English name, or the letters.
  */
 /**
+ * A word as it is spoken, and when it begins and ends in the speech, in seconds. "5:30" in a text is spoken as "five" and "thirty".
+ * @typedef {{ text: string, begin: number, end: number }} SpokenWord
+ */
+/**
  * Similarity to the speaker, 0 to 1: the overlap of the distributions of cepstra and pitch. It is not a listener's judgement.
  * @typedef {object} Similarity
  * @property {number} base Similarity of the base voice: the lower anchor.
@@ -73,9 +77,9 @@ import { wavBlob } from "./wav.js";
 export class Speech {
   /**
    * @internal
-   * @param {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
+   * @param {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "words" | "stop"> & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
    */
-  constructor({ samples, sampleRate, mel, durations, symbols, stop, warnings = [] }, voice, text) {
+  constructor({ samples, sampleRate, mel, durations, symbols, words, stop, warnings = [] }, voice, text) {
     /** The text that is spoken. @type {string} */
     this.text = text;
     /** Mono, from -1 to 1. @type {Float32Array} */
@@ -88,6 +92,8 @@ export class Speech {
     this.durations = durations;
     /** Names of the symbols. @type {string[]} */
     this.symbols = symbols;
+    /** The words with their times. @type {SpokenWord[]} */
+    this.words = words;
     /** Why the speech ended: all of the text is spoken, or a single word exceeds the longest sentence and is cut short. @type {"durations" | "max-frames"} */
     this.stop = stop;
     /** Why the text may not be spoken as it is meant; in a stream, those of the whole text. @type {TextWarning[]} */
@@ -114,7 +120,13 @@ export class Speech {
     const durations = Uint32Array.from(speeches.flatMap(({ durations }) => [...durations]));
     const { stop } = speeches.find(({ stop }) => stop !== "durations") ?? speeches[last];
     const symbols = speeches.flatMap(({ symbols }) => symbols);
-    return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, stop, warnings }, voice, speeches.map(({ text }) => text).join(" "));
+    let from = 0;
+    const words = speeches.flatMap(({ words, samples }, index) => {
+      const begun = from;
+      from += samples.length / sampleRate + silences[index];
+      return words.map(({ text, begin, end }) => ({ text, begin: begun + begin, end: begun + end }));
+    });
+    return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, words, stop, warnings }, voice, speeches.map(({ text }) => text).join(" "));
   }
 
   /** Returns a WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */

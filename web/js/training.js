@@ -20,7 +20,7 @@ import { wavBlob } from "./wav.js";
 /** A voice and its file. @typedef {{ voice: Voice, bytes: Uint8Array<ArrayBuffer> }} Trained */
 /** What is shown of a training, and whether it starts paused. @typedef {{ preview?: string | null, pictures?: boolean, paused?: boolean }} Display */
 /** This training, from now on the stored one. @typedef {{ status: "begun", run: string }} Begun */
-/** @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop">} PlainSpeech */
+/** @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "words" | "stop">} PlainSpeech */
 /** The voice as it stands has spoken `text`. @typedef {{ status: "preview", iteration: number, text: string, speech: PlainSpeech }} PlainPreview */
 /** What crosses from worker to page while a voice is trained. @typedef {Aligning | Begun | LeftOut | TrainingStep | PlainPreview | PictureTaken | NotStored | Finishing} WorkerProgress */
 

@@ -33,7 +33,7 @@ export function wavBlob(samples, sampleRate, origin = {}) {
 /** Converts samples to 16 bits. @internal @param {Float32Array} samples */
 export function pcm(samples) {
   const data = new DataView(new ArrayBuffer(samples.length * 2));
-  samples.forEach((sample, i) => data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, sample)) * 32767), true));
+  for (let i = 0; i < samples.length; i++) data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, samples[i])) * 32767), true);
   return data;
 }
 

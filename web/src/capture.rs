@@ -80,16 +80,18 @@ impl Microphone {
         Ok(microphone)
     }
 
-    /// Opens the microphone. `onLevel(peakDb, levelDb)` is called some 20 times a second, `onLost()` when the device is unplugged.
+    /// Opens the microphone of an id, or the browser's choice. `onLevel(peakDb, levelDb)` is called some 20 times a second, `onLost()` when the device is unplugged.
     pub async fn open(
         &self,
         #[wasm_bindgen(js_name = onLevel, unchecked_param_type = "(peakDb: number, levelDb: number) => void")]
         on_level: Function,
         #[wasm_bindgen(js_name = onLost, unchecked_param_type = "() => void")] on_lost: Function,
+        #[wasm_bindgen(js_name = deviceId, unchecked_param_type = "ConstrainDOMString | undefined")]
+        device_id: JsValue,
     ) -> Result<(), JsValue> {
         self.close();
         let before = self.closed.get();
-        let stream = Stream(request_stream().await?);
+        let stream = Stream(request_stream(device_id).await?);
         self.resume().await?;
         if self.closed.get() != before {
             return Err(js_error("microphone-closed", "the microphone was closed while it was being opened"));
@@ -180,7 +182,7 @@ impl Microphone {
 }
 
 /// Requests the microphone without the processing that browsers apply to calls.
-async fn request_stream() -> Result<MediaStream, JsValue> {
+async fn request_stream(device_id: JsValue) -> Result<MediaStream, JsValue> {
     let Ok(devices) = web_sys::window().expect("capture runs in a window").navigator().media_devices() else {
         return Err(js_error(
             "microphone-unavailable",
@@ -191,6 +193,9 @@ async fn request_stream() -> Result<MediaStream, JsValue> {
     audio.set_echo_cancellation(&false.into());
     audio.set_noise_suppression(&false.into());
     audio.set_auto_gain_control(&false.into());
+    if !device_id.is_undefined() {
+        audio.set_device_id(&device_id);
+    }
     let constraints = MediaStreamConstraints::new();
     constraints.set_audio(&audio.into());
     match JsFuture::from(devices.get_user_media_with_constraints(&constraints)?).await {

@@ -528,7 +528,16 @@ pub struct Speech {
     #[tsify(type = "Uint32Array<ArrayBuffer>")]
     pub durations: Vec<u32>,
     pub symbols: Vec<String>,
+    pub words: Vec<SpokenWord>,
     pub stop: SpeechStop,
+}
+
+/// A spoken word, and when it begins and ends, in seconds.
+#[derive(Serialize, Tsify)]
+pub struct SpokenWord {
+    pub text: String,
+    pub begin: f32,
+    pub end: f32,
 }
 
 impl Speech {
@@ -539,6 +548,11 @@ impl Speech {
             mel: Mel { mels: speech.mel.mels, frame_seconds, data: speech.mel.data },
             durations: speech.durations,
             symbols: symbol_names(&speech.symbols),
+            words: speech
+                .words
+                .into_iter()
+                .map(|word| SpokenWord { text: word.text, begin: word.begin_seconds, end: word.end_seconds })
+                .collect(),
             stop: match speech.stop {
                 StopReason::MaxFrames => SpeechStop::MaxFrames,
                 _ => SpeechStop::Durations,

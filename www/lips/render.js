@@ -5,7 +5,7 @@ import { phaseOf } from "../shared/activity.js";
 import { offerDownload, renderChildren, setText } from "../shared/dom.js";
 import { formatNumber } from "../shared/language.js";
 import { renderPhase, translatePage } from "../shared/page.js";
-import { play, playedPart } from "../shared/player.js";
+import { isPlaying, play, playedSeconds } from "../shared/player.js";
 import { showWave } from "../shared/wave.js";
 import { $, showError } from "./dom.js";
 import { MAX_SECONDS, RATE } from "./pictures.js";
@@ -86,7 +86,7 @@ function renderSpeech() {
   setText($("speak-words"), activity === "speaking" ? t("speak.speaking") : result);
   showError($("speak-error"), speakError);
   $("speech").hidden = !speech;
-  setText($("play"), t(playedPart("speech") === null ? "speak.play" : "speak.pause"));
+  setText($("play"), t(isPlaying("speech") ? "speak.pause" : "speak.play"));
   $("left-out").hidden = !speech?.leftOut.length;
   renderChildren($("left-out"), stretchItems(speech?.leftOut ?? [], "speak.silent"));
   if (speech !== (download?.speech ?? null)) download = speech && { speech, file: wavBlob(speech.samples, speech.sampleRate, ORIGIN) };
@@ -96,7 +96,7 @@ function renderSpeech() {
 /** Renders what moves while speech is played. */
 export function renderWave() {
   const { speech } = state;
-  showWave($("wave"), speech, playedPart("speech") ?? 0, (part) => play("speech", speech, part));
+  showWave($("wave"), speech, playedSeconds("speech") ?? 0, (from) => play("speech", speech, from));
 }
 
 /** Draws a picture, with a frame around each face that was found last. @param {Picture} picture @param {Face[]} faces */

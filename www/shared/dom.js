@@ -43,8 +43,8 @@ function renderNode(current, wanted) {
 
 /** An error in the visitor's language, with its code for those who report it. @typedef {{ text: string, code: string }} DescribedError */
 
-/** @param {DescribedError} error @returns {Node[]} */
-export const errorNodes = ({ text, code }) => [document.createTextNode(`${text} `), createElement("code", { textContent: code })];
+/** The code is for those who report an error: it is shown where one points at the words. @param {DescribedError} error @returns {Node[]} */
+export const errorNodes = ({ text, code }) => [createElement("span", { textContent: `${text} `, title: code }), createElement("code", { textContent: code, hidden: true })];
 
 /** Shows an error, or hides the element where there is none. @param {HTMLElement} element @param {DescribedError | null} error */
 export function showError(element, error) {

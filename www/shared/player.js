@@ -1,9 +1,10 @@
-// Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made.
+// Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made; a sound can be paused and goes on where it was.
 
 /** @import { Sound, Track } from "./track.js" */
 /** When a piece begins to sound, and where in the whole it begins, in seconds. @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece */
 /** The sound that plays; `track` where it is one, `seconds` its duration so far, `next` the time at which the next piece begins.
  * @typedef {{ key: string, track?: Track, pieces: Piece[], seconds: number, next: number, isOpen: boolean }} Playing */
+/** A sound that waits where it was paused, in seconds. @typedef {{ key: string, sound: Sound | Track | null | undefined, at: number }} Paused */
 
 /** Delay before a sound, because one that is scheduled in the past loses its first samples. */
 const LEAD_SECONDS = 0.01;
@@ -20,6 +21,8 @@ let context;
 let idleTimer;
 /** @type {Playing | null} */
 let playing = null;
+/** @type {Paused | null} */
+let paused = null;
 let isMuted = false;
 let onChange = () => {};
 
@@ -28,35 +31,36 @@ export const onPlaybackChange = (listener) => void (onChange = listener);
 
 /**
  * Begins to play a sound that is still being made. Call it in a click handler: browsers require a user gesture.
- * @param {string} key Names the sound, for `playedPart`.
+ * @param {string} key Names the sound, for `playedSeconds`. @param {number} [from] Where it begins, in seconds.
  */
-export function startPlaying(key) {
+export function startPlaying(key, from = 0) {
   stopPlaying();
+  paused = null;
   clearTimeout(idleTimer);
   context ??= new AudioContext();
   context.resume();
   const output = context;
   /** @type {Playing} */
-  const started = { key, pieces: [], seconds: 0, next: 0, isOpen: true };
+  const started = { key, pieces: [], seconds: from, next: 0, isOpen: true };
   if (!isMuted) playing = started;
   onChange();
   return {
     /**
-     * @param {Sound} sound @param {number} [pause] Silence after it, in seconds. @param {number} [from] Seconds at its beginning that are left out.
+     * @param {Sound} sound @param {number} [pause] Silence after it, in seconds. @param {number} [skip] Seconds at its beginning that are left out.
      * @returns {number} Milliseconds from now until it sounds.
      */
-    push({ samples, sampleRate }, pause = 0, from = 0) {
+    push({ samples, sampleRate }, pause = 0, skip = 0) {
       if (playing !== started) return 0; // stopped meanwhile
       const buffer = output.createBuffer(1, samples.length, sampleRate);
       buffer.copyToChannel(/** @type {Float32Array<ArrayBuffer>} */ (samples), 0);
       const source = new AudioBufferSourceNode(output, { buffer });
       source.connect(output.destination);
       const at = Math.max(output.currentTime + LEAD_SECONDS, started.next);
-      source.start(at, from);
-      const piece = { source, at, begin: started.seconds + from, seconds: buffer.duration - from };
+      source.start(at, skip);
+      const piece = { source, at, begin: started.seconds, seconds: buffer.duration - skip };
       source.onended = () => playing === started && !started.isOpen && started.pieces.at(-1) === piece && stopPlaying();
       started.pieces = [...started.pieces.filter(({ at, seconds }) => at + seconds + 1 > output.currentTime), piece];
-      started.seconds += buffer.duration + pause;
+      started.seconds += piece.seconds + pause;
       started.next = at + piece.seconds + pause;
       return (at - output.currentTime) * 1000;
     },
@@ -71,15 +75,15 @@ export function startPlaying(key) {
 
 /**
  * Plays a track, also one that still grows, as far as it has been made.
- * @param {string} key @param {Track} track @param {number} [part] Where it begins, 0 to 1. @param {(ms: number) => void} [onFirst] Called with the time from now to its first sound.
+ * @param {string} key @param {Track} track @param {number} [from] Where it begins, in seconds. @param {(ms: number) => void} [onFirst] Called with the time from now to its first sound.
  */
-export async function playTrack(key, track, part = 0, onFirst = () => {}) {
-  const player = startPlaying(key);
+export async function playTrack(key, track, from = 0, onFirst = () => {}) {
+  const player = startPlaying(key, from);
   const started = playing;
   if (!started || !context) return;
   const output = context;
   started.track = track;
-  let at = (started.seconds = part * track.seconds);
+  let at = from;
   for (;;) {
     const sound = await track.read(at);
     if (playing !== started) return; // stopped meanwhile
@@ -91,22 +95,26 @@ export async function playTrack(key, track, part = 0, onFirst = () => {}) {
   }
 }
 
-/** @param {string} key @param {Sound | Track | null | undefined} sound @param {number} [part] Where it begins, 0 to 1. */
-export function play(key, sound, part = 0) {
-  if (sound && "read" in sound) return void playTrack(key, sound, part);
+/** @param {string} key @param {Sound | Track | null | undefined} sound @param {number} [from] Where it begins, in seconds. */
+export function play(key, sound, from = 0) {
+  if (sound && "read" in sound) return void playTrack(key, sound, from);
   if (!sound?.samples.length) return;
-  const player = startPlaying(key);
-  player.push(sound, 0, (part * sound.samples.length) / sound.sampleRate);
+  const player = startPlaying(key, from);
+  player.push(sound, 0, from);
   player.end();
 }
 
-/** @param {string} key @param {Sound | Track | null | undefined} sound */
+/** Pauses a sound, or plays it from where it was paused. @param {string} key @param {Sound | Track | null | undefined} sound */
 export function togglePlaying(key, sound) {
-  if (playedPart(key) === null) play(key, sound);
-  else stopPlaying();
+  if (!isPlaying(key)) return play(key, sound, paused?.key === key && paused.sound === sound ? paused.at : 0);
+  const at = playedSeconds(key) ?? 0;
+  stopPlaying();
+  paused = { key, sound, at };
+  onChange();
 }
 
 export function stopPlaying() {
+  paused = null;
   if (!playing) return;
   const { pieces } = playing;
   playing = null;
@@ -126,10 +134,23 @@ export function mute(muted) {
 
 export const isSilent = () => playing === null;
 
-/** The part of a sound that has been played, 0 to 1 of its duration so far; null when it does not play. @param {string} key */
-export function playedPart(key) {
+/** Resolves when a sound no longer plays, with whether it was played to its end. @param {string} key @returns {Promise<boolean>} */
+export async function untilPlayed(key) {
+  const sound = playing;
+  if (sound?.key !== key) return false;
+  while (playing === sound) await new Promise((resolve) => setTimeout(resolve, 50));
+  const last = sound.pieces.at(-1);
+  return Boolean(!sound.isOpen && last && context && context.currentTime >= last.at + last.seconds);
+}
+
+/** @param {string} key */
+export const isPlaying = (key) => playing?.key === key;
+
+/** The seconds of a sound that have been played; null where it neither plays nor is paused. @param {string} key */
+export function playedSeconds(key) {
+  if (paused?.key === key) return paused.at;
   if (playing?.key !== key || !context) return null;
   const now = context.currentTime;
   const piece = playing.pieces.findLast(({ at }) => at <= now);
-  return piece ? Math.min(1, (piece.begin + Math.min(now - piece.at, piece.seconds)) / (playing.track ?? playing).seconds) : 0;
+  return piece ? Math.min((playing.track ?? playing).seconds, piece.begin + Math.min(now - piece.at, piece.seconds)) : (playing.pieces[0]?.begin ?? playing.seconds);
 }

@@ -3,7 +3,9 @@
 import { pcm, wavBlob } from "../js/wav.js";
 
 /** @import { Origin } from "../js/wav.js" */
+/** @import { SpokenWord } from "../js/index.js" */
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
+/** @typedef {{ text: string, words: SpokenWord[] }} Sentence */
 
 /** Peaks per second, from which the waveform is drawn. */
 const PEAKS = 50;
@@ -25,6 +27,11 @@ export class Track {
   /** Resolves when there is more of it, or no more to come. @type {Promise<void>} */
   #growing = new Promise((resolve) => (this.#grown = () => resolve(undefined)));
 
+  /** Hz */
+  get sampleRate() {
+    return this.#sampleRate;
+  }
+
   get seconds() {
     return this.#samples / this.#sampleRate;
   }
@@ -32,10 +39,14 @@ export class Track {
   /** What the waveform shows. @type {Sound | null} */
   wave = null;
 
-  /** @param {Sound} sound @param {number} pause Silence after it, unless it is the last, in seconds. */
-  add({ samples, sampleRate }, pause) {
+  /** When each piece begins, in seconds, and what is said in it. @type {(Sentence & { at: number })[]} */
+  #sentences = [];
+
+  /** @param {Sound & Partial<Sentence>} sound @param {number} pause Silence after it, unless it is the last, in seconds. */
+  add({ samples, sampleRate, text = "", words = [] }, pause) {
     this.#sampleRate = sampleRate;
     this.#append(new Float32Array(Math.round(this.#pause * sampleRate)));
+    this.#sentences.push({ at: this.seconds, text, words });
     this.#append(samples);
     this.#pause = pause;
     this.#ends.push(this.#samples);
@@ -43,6 +54,12 @@ export class Track {
     this.wave = { samples: this.#peaks.subarray(0, Math.ceil(this.seconds * PEAKS)), sampleRate: PEAKS };
     this.#grown();
     this.#growing = new Promise((resolve) => (this.#grown = () => resolve(undefined)));
+  }
+
+  /** The sentence that is said at a time, and when that is in it. @param {number} seconds */
+  saidAt(seconds) {
+    const sentence = this.#sentences.findLast(({ at }) => at <= seconds);
+    return sentence && { sentence, seconds: seconds - sentence.at };
   }
 
   /** Marks the end. */

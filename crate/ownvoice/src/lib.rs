@@ -131,7 +131,7 @@ pub use error::{Error, ErrorKind, Measured, Result, Unit};
 #[doc(inline)]
 pub use model::stop::StopReason;
 #[doc(inline)]
-pub use synth::{SpeakOptions, Speech};
+pub use synth::{SpeakOptions, Speech, SpokenWord};
 #[doc(inline)]
 pub use text::symbols::Symbol;
 #[doc(inline)]

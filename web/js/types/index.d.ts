@@ -46,6 +46,7 @@ export type Mel = import("./speech.js").Mel;
 export type SayOptions = import("./speech.js").SayOptions;
 export type SayProgress = import("./speech.js").SayProgress;
 export type Similarity = import("./speech.js").Similarity;
+export type SpokenWord = import("./speech.js").SpokenWord;
 export type StreamOptions = import("./speech.js").StreamOptions;
 export type TextWarning = import("./speech.js").TextWarning;
 export type VoiceInfo = import("./speech.js").VoiceInfo;

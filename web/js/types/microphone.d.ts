@@ -7,11 +7,13 @@ export declare class Microphone {
      *
      * @param {(peakDb: number, levelDb: number) => void} onLevel Called some 20 times a second, with levels below full scale.
      * @param {() => void} onLost Called when the device is unplugged.
-     * @param {{ signal?: AbortSignal }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+     * @param {{ signal?: AbortSignal, deviceId?: string }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+     *   `deviceId` is that of an audio input of `navigator.mediaDevices.enumerateDevices`; where it is gone, the browser chooses.
      * @returns {Promise<void>}
      */
-    open(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void, { signal }?: {
+    open(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void, { signal, deviceId }?: {
         signal?: AbortSignal;
+        deviceId?: string;
     }): Promise<void>;
     /** @returns {boolean} */
     get isOpen(): boolean;

@@ -82,6 +82,14 @@ export type TextWarning = {
     detail: string;
 };
 /**
+ * A word as it is spoken, and when it begins and ends in the speech, in seconds. "5:30" in a text is spoken as "five" and "thirty".
+ */
+export type SpokenWord = {
+    text: string;
+    begin: number;
+    end: number;
+};
+/**
  * Similarity to the speaker, 0 to 1: the overlap of the distributions of cepstra and pitch. It is not a listener's judgement.
  */
 export type Similarity = {
@@ -152,6 +160,8 @@ export declare class Speech {
     durations: Uint32Array;
     /** Names of the symbols. */
     symbols: string[];
+    /** The words with their times. */
+    words: SpokenWord[];
     /** Why the speech ended: all of the text is spoken, or a single word exceeds the longest sentence and is cut short. */
     stop: "durations" | "max-frames";
     /** Why the text may not be spoken as it is meant; in a stream, those of the whole text. */

@@ -92,7 +92,7 @@ export const de = {
   "error.class-empty": "Eines der Dinge hat keine Bilder.",
   "error.names-equal": "Zwei Dinge haben denselben Namen. Geben Sie ihnen verschiedene Namen.",
   "error.example-invalid": "Aus einem Bild konnte nicht gelernt werden.",
-  "error.training-diverged": "Das Lernen ist gescheitert: Es ist nicht konvergiert.",
+  "error.training-diverged": "Das Lernen ist fehlgeschlagen. Bitte noch einmal versuchen, vielleicht mit anderen Bildern.",
   "error.training-elsewhere": "Ein anderer Tab dieser Seite lernt gerade. Warten Sie, bis er fertig ist, oder halten Sie ihn dort an.",
   "error.checkpoint-corrupt": "Das Lernen konnte nicht fortgesetzt werden: Der gespeicherte Stand ist beschädigt. Beginnen Sie es neu.",
   "error.base-mismatch": "Das Lernen konnte nicht fortgesetzt werden, weil sich die Bilder geändert haben. Beginnen Sie es neu.",

@@ -91,7 +91,7 @@ export const en = {
   "error.class-empty": "One of the things has no pictures.",
   "error.names-equal": "Two things have the same name. Give them different names.",
   "error.example-invalid": "A picture could not be learned from.",
-  "error.training-diverged": "Learning failed: it did not converge.",
+  "error.training-diverged": "Learning failed. Try again, perhaps with other pictures.",
   "error.training-elsewhere": "Another tab of this page is learning. Wait until it has finished, or stop it there.",
   "error.checkpoint-corrupt": "Learning could not go on from where it was: its state is damaged. Start it again.",
   "error.base-mismatch": "Learning could not go on from where it was, because the pictures have changed. Start it again.",

@@ -67,6 +67,7 @@ async fn generate(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<
         mel: voice.config.log_mels(values, &voice.mel),
         symbols,
         durations,
+        words: Vec::new(),
         stop: generated.stop,
     })
 }

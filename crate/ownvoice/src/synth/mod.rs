@@ -8,5 +8,5 @@ pub mod stream;
 
 pub use attentive::speak_attentive_async;
 pub use options::SpeakOptions;
-pub use speak::{Speech, speak_async};
+pub use speak::{Speech, SpokenWord, speak_async};
 pub use stream::{Part, parts};

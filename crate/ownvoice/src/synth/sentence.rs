@@ -87,18 +87,18 @@ impl TimedSentence {
         Ok(Self { encoded, durations })
     }
 
-    /// Predicts a sentence in parts of up to [`MAX_FRAMES`]. Longer parts are split in halves.
+    /// Predicts a sentence in parts of up to [`MAX_FRAMES`], each with its words. Longer parts are split in halves.
     pub async fn predict_parts(
         voice: &Voice,
         sentence: &NormalizedSentence,
         options: &SpeakOptions,
-    ) -> Result<Vec<Self>> {
+    ) -> Result<Vec<(Vec<Word>, Self)>> {
         let (mut rest, mut parts) = (vec![voice.base().phonemizer.words_of(sentence)?], Vec::new());
         while let Some(words) = rest.pop() {
             let timed = Self::predict(voice, &text::to_symbols(&words).0, options).await?;
             match halves(&words).filter(|_| timed.frames() > MAX_FRAMES) {
                 Some((first, second)) => rest.extend([second, first]),
-                None => parts.push(timed),
+                None => parts.push((words, timed)),
             }
         }
         Ok(parts)

@@ -9,7 +9,7 @@ use crate::{
         wav::{self, Origin},
     },
     model::stop::StopReason,
-    text::{self, NormalizedSentence, symbols::Symbol},
+    text::{self, NormalizedSentence, Word, symbols::Symbol},
     vocoder::Vocoder,
     voice::Voice,
 };
@@ -28,8 +28,22 @@ pub struct Speech {
     pub symbols: Vec<Symbol>,
     /// The frames of each symbol.
     pub durations: Vec<u32>,
+    /// The words with their times; none for attention models.
+    pub words: Vec<SpokenWord>,
     /// The reason why it ended: [`StopReason::MaxFrames`] where the gate of an attention model did not open.
     pub stop: StopReason,
+}
+
+/// A word of a speech, as it is read: "five" where the text has "5".
+#[warn(missing_docs)]
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpokenWord {
+    /// The normalised word: lower case unless it is an abbreviation.
+    pub text: String,
+    /// When it begins in the speech.
+    pub begin_seconds: f32,
+    /// When it ends in the speech.
+    pub end_seconds: f32,
 }
 
 /// A sentence, or a part of one, before the vocoder.
@@ -39,6 +53,8 @@ pub(super) struct Sentence {
     pub mel: Mel,
     pub symbols: Vec<Symbol>,
     pub durations: Vec<u32>,
+    /// The words and pauses of which the symbols are made; none for attention models.
+    pub words: Vec<Word>,
     pub stop: StopReason,
 }
 
@@ -72,6 +88,7 @@ impl Speech {
             mel: Mel { mels: config.mels, data: Vec::new() },
             symbols: Vec::new(),
             durations: Vec::new(),
+            words: Vec::new(),
             stop: complete,
         }
     }
@@ -80,6 +97,21 @@ impl Speech {
     pub(super) fn append(&mut self, config: &MelConfig, sentence: Sentence, vocoder: &dyn Vocoder) {
         if !self.symbols.is_empty() {
             self.pause(config, sentence.pause_frames);
+        }
+        let begin = self.seconds();
+        let seconds =
+            |to: usize| begin + config.frame_seconds() * sentence.durations[..to].iter().sum::<u32>() as f32;
+        let mut end = 1; // silence comes first
+        for word in &sentence.words {
+            let first = end;
+            end += word.symbols.len();
+            if !word.is_pause() {
+                self.words.push(SpokenWord {
+                    text: word.text.clone(),
+                    begin_seconds: seconds(first),
+                    end_seconds: seconds(end),
+                });
+            }
         }
         self.samples.extend(sound(&sentence.mel, config, vocoder));
         self.mel.data.extend(sentence.mel.data);
@@ -144,13 +176,14 @@ pub async fn speak_async(
         }
         let goes_on = index > 0 && sentences[index - 1].goes_on();
         let parts = TimedSentence::predict_parts(voice, sentence, options).await?;
-        for (part, timed) in parts.into_iter().enumerate() {
+        for (part, (words, timed)) in parts.into_iter().enumerate() {
             let mel = timed.mel(voice, options).await?;
             let sentence = Sentence {
                 pause_frames: if part == 0 && !goes_on { PAUSE_FRAMES } else { 0 },
                 mel,
                 symbols: timed.encoded.symbols,
                 durations: timed.durations,
+                words,
                 stop: StopReason::Durations,
             };
             speech.append(base.mel_config(), sentence, vocoder);
@@ -163,6 +196,7 @@ pub async fn speak_async(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::symbols::{COMMA, SILENCE};
 
     /// A vocoder whose samples are all one, at 24 kHz.
     struct Ones;
@@ -187,11 +221,14 @@ mod tests {
         let level = |t: usize| if t < 20 { -3.0 } else { -8.5 };
         let data = (0..40 * config.mels).map(|at| level(at / config.mels)).collect();
         let mel = Mel { mels: config.mels, data };
+        let vowel = Symbol::from_name("AY1").unwrap();
+        let word = |text: &str, count, symbol| Word { text: text.into(), symbols: vec![symbol; count] };
         let sentence = || Sentence {
             pause_frames: 12,
             mel: mel.clone(),
-            symbols: vec![crate::text::symbols::SILENCE],
-            durations: vec![40],
+            symbols: vec![SILENCE, vowel, vowel, COMMA, SILENCE],
+            durations: vec![8; 5],
+            words: vec![word("eye", 2, vowel), word(",", 1, COMMA)],
             stop: StopReason::Durations,
         };
         let mut speech = Speech::empty(&config, &Ones, StopReason::Durations);
@@ -207,5 +244,14 @@ mod tests {
             speech.samples[39 * 300..51 * 300].iter().all(|x| *x == 0.0) && speech.samples[51 * 300] > 0.0
         );
         assert!((speech.seconds() - 90.0 * config.frame_seconds()).abs() < 1e-6);
+
+        // Words have their times in the whole, pauses are none.
+        let frames = |seconds: f32| (seconds / config.frame_seconds()).round() as u32;
+        let words: Vec<_> = speech
+            .words
+            .iter()
+            .map(|word| (&word.text[..], frames(word.begin_seconds), frames(word.end_seconds)))
+            .collect();
+        assert_eq!(words, [("eye", 8, 24), ("eye", 39 + 12 + 8, 39 + 12 + 24)]);
     }
 }
