@@ -72,6 +72,35 @@ test("nothing is played into a recording, and its sound that breaks off is not t
   session.assertQuiet();
 });
 
+test("a recording during which the system suspends the audio is not learned from", { timeout: 3 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = spoken(["consent", "consent"]);
+  // Keeps the audio context of the microphone, which the test suspends as a telephone call does.
+  const prepare = (/** @type {Session} */ { page }) =>
+    page.addInitScript(() => {
+      window.AudioWorkletNode = class extends AudioWorkletNode {
+        constructor(/** @type {AudioContext} */ context, /** @type {string} */ name) {
+          super(context, name);
+          /** @type {any} */ (window).microphoneContext = context;
+        }
+      };
+    });
+  const session = await visit({ device: "cpu", tiny: true, microphone, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.click("#record-button");
+  await page.waitForSelector("#record-button[aria-pressed=true]");
+  await heardTo(page, (parts[0].begin + parts[0].end) / 2);
+  await page.evaluate(() => /** @type {any} */ (window).microphoneContext.suspend());
+  await page.waitForFunction(() => /** @type {any} */ (window).microphoneContext.state === "running");
+  await heardTo(page, parts[0].end);
+  await page.click("#record-button");
+  await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+  assert.match((await page.textContent("#clip-words")) ?? "", /not your fault.*recording-interrupted/);
+  assert.match(await take(page, parts[1]), /^Good/, "the next recording is whole");
+  session.assertQuiet();
+});
+
 test("another microphone is chosen, also for later visits", { timeout: 3 * MINUTE }, async (t) => {
   const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
     page.addInitScript(() => {

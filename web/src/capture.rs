@@ -24,6 +24,9 @@ const PROCESSOR: &str = "ownvoice-capture";
 /// Longest recording kept, so that a forgotten tab does not fill the memory.
 const MAX_SECONDS: usize = 120;
 
+/// The silence that takes the place of sound that is lost, in seconds. How much is lost is not known.
+const LOST_SECONDS: f32 = 0.5;
+
 /// Longest wait for the audio thread: a context that the browser holds back, for example during a telephone call, never answers.
 const MAX_RESUME_MS: i32 = 8000;
 
@@ -63,6 +66,7 @@ struct Open {
     node: AudioWorkletNode,
     _on_chunk: Closure<dyn FnMut(MessageEvent)>,
     _on_ended: Closure<dyn FnMut()>,
+    _on_state: Closure<dyn FnMut()>,
 }
 
 #[wasm_bindgen]
@@ -116,8 +120,27 @@ impl Microphone {
         for track in stream.tracks() {
             track.set_onended(Some(on_ended.as_ref().unchecked_ref()));
         }
-        *self.open.borrow_mut() =
-            Some(Open { _stream: stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
+        // The system may suspend the context, for example during a call. The sound before and after must not be joined, as if nothing were missing.
+        let (context, recording) = (self.context.clone(), self.recording.clone());
+        let on_state = Closure::<dyn FnMut()>::new(move || {
+            if context.state() == AudioContextState::Running {
+                return;
+            }
+            if let Some(samples) = recording.borrow_mut().as_mut() {
+                let silence = (LOST_SECONDS * context.sample_rate()) as usize;
+                samples.resize((samples.len() + silence).min(max_samples), 0.0);
+                let _ = context.resume();
+            }
+        });
+        self.context.set_onstatechange(Some(on_state.as_ref().unchecked_ref()));
+        *self.open.borrow_mut() = Some(Open {
+            _stream: stream,
+            source,
+            node,
+            _on_chunk: on_chunk,
+            _on_ended: on_ended,
+            _on_state: on_state,
+        });
         Ok(())
     }
 
@@ -149,6 +172,7 @@ impl Microphone {
         if let Ok(port) = open.node.port() {
             port.set_onmessage(None);
         }
+        self.context.set_onstatechange(None);
         // It fails where the nodes are disconnected already.
         let _ = open.source.disconnect();
         let _ = self.context.suspend();
