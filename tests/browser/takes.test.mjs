@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { heardTo, ready, record, run, spoken, storedFiles, visit } from "./steps.mjs";
 
+/** @import { Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
 
 const MINUTE = 60_000;
@@ -78,7 +79,7 @@ test("a recording during which the system suspends the audio is not learned from
   const prepare = (/** @type {Session} */ { page }) =>
     page.addInitScript(() => {
       window.AudioWorkletNode = class extends AudioWorkletNode {
-        constructor(/** @type {AudioContext} */ context, /** @type {string} */ name) {
+        constructor(/** @type {BaseAudioContext} */ context, /** @type {string} */ name) {
           super(context, name);
           /** @type {any} */ (window).microphoneContext = context;
         }

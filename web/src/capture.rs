@@ -10,7 +10,7 @@ use js_sys::{Array, Float32Array, Function, Promise};
 use ownvoice::audio::level::{peak_db, rms_db};
 use tsify::Ts;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     AudioContext, AudioContextState, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode,
     MediaStreamConstraints, MediaStreamTrack, MediaTrackConstraints, MessageEvent,
@@ -129,7 +129,10 @@ impl Microphone {
             if let Some(samples) = recording.borrow_mut().as_mut() {
                 let silence = (LOST_SECONDS * context.sample_rate()) as usize;
                 samples.resize((samples.len() + silence).min(max_samples), 0.0);
-                let _ = context.resume();
+                if let Ok(resumed) = context.resume() {
+                    // It fails while the interruption lasts; what it would report is in the recording already.
+                    spawn_local(async { drop(JsFuture::from(resumed).await) });
+                }
             }
         });
         self.context.set_onstatechange(Some(on_state.as_ref().unchecked_ref()));
