@@ -1,9 +1,8 @@
 //! The boundary between `ownvoice` and JavaScript. Each function converts its arguments, calls the crate and converts the result; there is no maths here.
 //!
 //! The same module is instantiated in three places: in the worker ([`engine`], [`voice`] and [`tuner`]), in its helpers ([`helper`]) and on the page
-//! ([`capture`], which needs a window).
+//! ([`microphone`], which needs a window).
 
-pub mod capture;
 mod constructors;
 pub mod convert;
 pub mod engine;
@@ -11,6 +10,7 @@ pub mod error;
 pub mod helper;
 #[cfg(target_arch = "wasm32")]
 pub mod micro_kernel;
+pub mod microphone;
 pub mod objects;
 pub mod progress;
 pub mod tuner;

@@ -194,7 +194,7 @@ impl Microphone {
     /// Starts the audio thread, or fails with `microphone-failed`.
     async fn resume(&self) -> Result<(), JsValue> {
         let late = Promise::new(&mut |_, reject| {
-            let window = web_sys::window().expect("capture runs in a window");
+            let window = web_sys::window().expect("the microphone needs a window");
             let _ = window.set_timeout_with_callback_and_timeout_and_arguments_0(&reject, MAX_RESUME_MS);
         });
         let first = Promise::race(&Array::of2(&self.context.resume()?.into(), &late.into()));
@@ -210,7 +210,8 @@ impl Microphone {
 
 /// Requests the microphone without the processing that browsers apply to calls.
 async fn request_stream(device_id: JsValue) -> Result<MediaStream, JsValue> {
-    let Ok(devices) = web_sys::window().expect("capture runs in a window").navigator().media_devices() else {
+    let Ok(devices) = web_sys::window().expect("the microphone needs a window").navigator().media_devices()
+    else {
         return Err(js_error(
             "microphone-unavailable",
             "this page is not served over HTTPS, so the browser offers no microphone",
