@@ -14,7 +14,7 @@ class AudioWorkletProcessor {
 /** @type {any} */
 let Processor;
 Object.assign(globalThis, { sampleRate: 48_000, AudioWorkletProcessor, registerProcessor: (/** @type {string} */ _, /** @type {unknown} */ made) => (Processor = made) });
-await import("../../web/js/capture-worklet.js");
+await import(new URL("../../web/js/capture-worklet.js", import.meta.url).href); // A script of the audio thread, no module.
 
 /** Processes blocks and returns what the page receives. @param {Float32Array[][]} blocks */
 function captured(blocks) {
