@@ -62,7 +62,9 @@ pub struct ProfileArguments {
     /// Whole steps are timed too, on noise or on features, and decoding on the device is compared with decoding step by step from the host.
     #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]
     lips_preset: Option<LipPreset>,
-    /// Profile a small net for pictures instead of the base, with random weights, on noise
+    /// Small net for pictures
+    ///
+    /// A step of this net with random weights, on noise of its usual size, is profiled instead of one of the base.
     #[arg(long, value_parser = net_parser(), conflicts_with_all = ["lips_preset", "window", "data"])]
     net: Option<NetKind>,
     #[command(flatten)]
