@@ -327,7 +327,7 @@ export async function makeRoom() {
   const isKept = async (/** @type {Audio} */ { samples, sampleRate }) => samples.length > 0 && kept.has(await sha256(await bytesOf(wavBlob(samples, sampleRate))));
   for (const clip of [...state.recordings.values()].filter((clip) => !isOwn(clip))) {
     if (!(await isKept(clip)) || deletions !== state.deletions) continue;
-    await studio().storage?.remove(clip.id);
+    await studio().storage?.remove(clip.id).catch(console.error);
     update({ recordings: new Map([...state.recordings].filter(([id]) => id !== clip.id)) });
   }
   for (const clip of state.files) if (await isKept(clip)) await removeFile(clip.id);

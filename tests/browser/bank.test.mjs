@@ -109,6 +109,7 @@ test("another voice begins with empty cards, and what the first one was learned 
   await session.screenshot("home");
   await page.click("#another");
   await page.waitForFunction(() => document.querySelectorAll("#prompt-list [data-state=good]").length === 0);
+  await page.waitForSelector("#card");
   assert.equal((await shown()).length, 4);
   assert.equal(await page.textContent("#prompt-position"), "Your consent");
   assert.equal(await page.isDisabled("#train-start"), true);

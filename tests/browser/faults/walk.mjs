@@ -126,6 +126,8 @@ class Visitor {
   async record() {
     /** @type {unknown} */
     let failed;
+    // Those who come back with a voice see only their text and their voices.
+    if (!(await this.page.isVisible("#card"))) await this.page.click("#another");
     for (const [index, what] of /** @type {const} */ (["consent", 0]).entries()) {
       await this.page.click(`[data-prompt="${index}"]`);
       // Sentences are read after the consent.
