@@ -5,6 +5,7 @@
 //   sound-HASH  a recording as a WAV file; voices share equal ones
 //   last        the id of the voice that was used last
 //   said, pronunciations  what was said, and how (said.js)
+//   microphone  the id of the chosen one (recording.js)
 
 import { activity } from "./activities.js";
 import { showMaking } from "./dom.js";

@@ -2,7 +2,6 @@
 
 import { activity } from "./activities.js";
 import { closeUnused } from "./bank.js";
-import { showMaking } from "./dom.js";
 import { Storage } from "./js/index.js";
 import { forgetSite } from "./offline.js";
 import { endOrTimeout } from "./shared/activity.js";
@@ -60,6 +59,5 @@ function forgetHere() {
   const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current } = initial;
   update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current, deletions: state.deletions + 1 });
   closeUnused();
-  showMaking();
   return ended;
 }

@@ -5,6 +5,7 @@ import { restoreVoices } from "./bank.js";
 import { checkRestored, isStoredFile, restoredFiles } from "./files.js";
 import { isLost } from "./js/errors.js";
 import { OwnvoiceError, load } from "./js/index.js";
+import { restoreMicrophone } from "./recording.js";
 import { restoreSaid } from "./said.js";
 import { loadingProgress, workerUnderPolicy } from "./shared/page.js";
 import { SENTENCES, STORAGE, cards, checkClip, isOwn, measureUsage, state, update } from "./state.js";
@@ -69,6 +70,7 @@ async function restore(studio, signal) {
       const { checkpoint } = await studio.storage.training();
       training = { ...training, resumable: checkpoint };
       await restoreSaid(studio.storage);
+      await restoreMicrophone(studio.storage);
       const { voice, similarity } = await restoreVoices(studio);
       if (voice) {
         restored = { voice, likeness: similarity ? { status: "done", part: 1, similarity } : state.likeness };

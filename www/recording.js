@@ -7,6 +7,7 @@ import { stopPlaying, togglePlaying } from "./shared/player.js";
 import { CONSENT, cards, checkClip, currentPrompt, hasMorePrompts, isOwn, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { t } from "./strings.js";
 
+/** @import { Storage } from "./js/index.js" */
 /** @import { Task } from "./shared/activity.js" */
 /** @import { Failure, Name, PageClip } from "./state.js" */
 
@@ -45,6 +46,9 @@ async function nameMicrophones() {
   const devices = await navigator.mediaDevices.enumerateDevices().catch(() => []);
   update({ microphones: devices.filter(({ kind, label }) => kind === "audioinput" && label).map(({ deviceId, label }) => ({ deviceId, label })) });
 }
+
+/** Reads which microphone was chosen at an earlier visit. @param {Storage} storage */
+export const restoreMicrophone = async (storage) => update({ microphone: (await storage.kept("microphone"))?.microphone ?? "" });
 
 /** Records with another microphone from now on, also at later visits. @param {string} microphone */
 export async function chooseMicrophone(microphone) {

@@ -15,9 +15,9 @@ import { t } from "./strings.js";
 const MOST = 12;
 const MAX_LENGTH = 300;
 
-/** Reads what was said, and with which microphone, at earlier visits. @param {Storage} storage */
+/** Reads what was said at earlier visits. @param {Storage} storage */
 export async function restoreSaid(storage) {
-  update({ said: (await storage.kept("said"))?.said ?? [], pronunciations: (await storage.kept("pronunciations"))?.lines ?? "", microphone: (await storage.kept("microphone"))?.microphone ?? "" });
+  update({ said: (await storage.kept("said"))?.said ?? [], pronunciations: (await storage.kept("pronunciations"))?.lines ?? "" });
 }
 
 /** Stores how words are pronounced. @param {string} lines @returns {Promise<void>} */

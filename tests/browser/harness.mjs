@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, request as forward } from "node:http";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -143,19 +144,24 @@ class Recorder {
     const change = this.changes.get(url.pathname);
     // The server's ETags do not know of the change.
     const headers = change ? { ...asked.headers, "if-none-match": "" } : asked.headers;
+    // A browser that closes leaves its requests, perhaps after the end of the test.
+    const gone = () => void answer.destroy();
     const passed = forward(url, { method: asked.method, headers }, async (answered) => {
       if (this.plain) delete answered.headers["content-security-policy"];
       const encoding = this.encodings.get(url.pathname);
       if (encoding) answered.headers["content-encoding"] = encoding;
       if (!change) {
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
-        return void answered.pipe(answer);
+        return void pipeline(answered, answer).catch(gone);
       }
-      const body = change(Buffer.concat(await answered.toArray()));
+      const chunks = await answered.toArray().catch(gone);
+      if (!chunks) return;
+      const body = change(Buffer.concat(chunks));
       const { etag, ...rest } = answered.headers;
       answer.writeHead(answered.statusCode ?? 502, { ...rest, "content-length": body.length }).end(body);
     });
-    passed.on("error", () => answer.destroy());
+    answer.on("close", () => answer.writableFinished || passed.destroy());
+    passed.on("error", gone);
     asked.pipe(passed);
   }).on("connect", (asked, socket) => {
     // A tunnel for https or WebSockets, of which the page needs neither.

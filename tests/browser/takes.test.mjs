@@ -151,7 +151,7 @@ test("a quiet recording looks as quiet as it is, and one from a loud room says s
   const noise = () => (state = (state * 16807) % 2147483647) / 2147483647 - 0.5;
   for (let at = 44; at < bytes.length; at += 2) {
     const sample = bytes.readInt16LE(at);
-    bytes.writeInt16LE(Math.round(at < middle ? sample / 300 : Math.max(-32768, Math.min(32767, sample + 1500 * noise()))), at);
+    bytes.writeInt16LE(Math.round(at < middle ? sample / 300 : Math.max(-32768, Math.min(32767, sample + 2500 * noise()))), at);
   }
   writeFileSync(microphone, bytes);
   const session = await visit({ device: "cpu", tiny: true, microphone });

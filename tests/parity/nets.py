@@ -23,8 +23,9 @@ import timm
 import torch
 import torchvision
 from safetensors.torch import save_file
-from torch import nn
 from torch.nn import functional as F
+
+from lenet import LeNet
 
 HERE = Path(__file__).parent
 SAMPLES = 8
@@ -71,18 +72,6 @@ def sampled(name, tensor):
     return torch.cat([values[at], values.norm()[None]])
 
 
-class LeNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(1, 6, 5), nn.Conv2d(6, 16, 5)
-        self.fc1, self.fc2, self.fc3 = nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, CLASSES)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
-        x = F.max_pool2d(F.relu(self.conv2(x)), 2).flatten(1)
-        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
-
-
 def fixture(name, net, kind, channels, side, batch, rule, settings, by_batch=True):
     state = {key: value for key, value in net.state_dict().items() if value.is_floating_point()}
     for key, value in state.items():
@@ -125,6 +114,6 @@ def fixture(name, net, kind, channels, side, batch, rule, settings, by_batch=Tru
 
 if __name__ == "__main__":
     torch.manual_seed(1)
-    fixture("lenet", LeNet(), "lenet", 1, 32, 5, torch.optim.Adam, dict(lr=1e-3, weight_decay=0.01))
+    fixture("lenet", LeNet(CLASSES), "lenet", 1, 32, 5, torch.optim.Adam, dict(lr=1e-3, weight_decay=0.01))
     fixture("resnet18", torchvision.models.resnet18(num_classes=CLASSES), "resnet18", 3, 64, 5, torch.optim.SGD, dict(lr=0.01, momentum=0.9, weight_decay=1e-4))
     fixture("mobilenetv1_100", timm.create_model("mobilenetv1_100", num_classes=CLASSES), "mobilenetv1", 3, 64, 5, torch.optim.AdamW, dict(lr=1e-4, weight_decay=0.01), by_batch=False)

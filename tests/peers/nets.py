@@ -18,6 +18,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+sys.path.append(str(Path(__file__).parents[1] / "parity"))
+from lenet import LeNet
+
 MEAN = {"resnet18": [0.485, 0.456, 0.406], "mobilenetv1": [0.5] * 3}
 DEVIATION = {"resnet18": [0.229, 0.224, 0.225], "mobilenetv1": [0.5] * 3}
 
@@ -36,18 +39,6 @@ def digits(package, out):
         (Path(out) / f"{name}-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + count + side + side + b"".join(picture.tobytes() for picture, _ in items))
         (Path(out) / f"{name}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + count + bytes(digit for _, digit in items))
         print(name, len(items))
-
-
-class LeNet(torch.nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        self.conv1, self.conv2 = torch.nn.Conv2d(1, 6, 5), torch.nn.Conv2d(6, 16, 5)
-        self.fc1, self.fc2, self.fc3 = torch.nn.Linear(400, 120), torch.nn.Linear(120, 84), torch.nn.Linear(84, classes)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
-        x = F.max_pool2d(F.relu(self.conv2(x)), 2).flatten(1)
-        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
 
 
 def make(kind, classes):

@@ -29,6 +29,12 @@ impl Row {
 /// The arguments of cargo that run `crate/cli/examples/bench`.
 const RUN: [&str; 7] = ["run", "--release", "--quiet", "--package", "ownvoice-cli", "--example", "bench"];
 
+/// The nets whose steps are measured.
+const NETS: [&str; 3] = ["lenet", "resnet18", "mobilenetv1"];
+
+/// The unit of a ratio of times.
+const FASTER: &str = "times as fast";
+
 type Source = (&'static str, fn() -> Result<Vec<Row>>);
 
 /// A graphics card, by its interface.
@@ -108,7 +114,7 @@ fn native() -> Result<Vec<Row>> {
 fn nets() -> Result<Vec<Row>> {
     let python = setup::pytorch()?;
     let mut rows = Vec::new();
-    for net in ["lenet", "resnet18", "mobilenetv1"] {
+    for net in NETS {
         let profile = ["profile", "--net", net, "--pretraining", "--runs", "3", "--json"];
         let ours = ["run", "--release", "--quiet", "--package", "ownvoice-cli", "--"];
         let printed = output(cargo().args(ours).args(profile))?;
@@ -147,22 +153,15 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
     let value = |name: &str| rows.iter().find(|row| row.0["name"] == *name).map(Row::value);
     let least = |names: &[&str]| names.iter().filter_map(|name| value(name)).min_by(f64::total_cmp);
     let tfjs = ["train.tfjs.wasm.s_per_iter", "train.tfjs.cpu.s_per_iter"];
+    let of_nets = NETS.into_iter().filter_map(|net| {
+        let seconds = |library| value(&format!("nets.{net}.{library}.s_per_step"));
+        Some(Row::new(&format!("nets.{net}.vs_pytorch"), seconds("pytorch")? / seconds("native")?, FASTER))
+    });
     [
         (
             "train.native.cpu.vs_op_by_op",
             "train.native.cpu.s_per_iter",
             least(&["train.native.op_by_op.s_per_iter"]),
-        ),
-        ("nets.lenet.vs_pytorch", "nets.lenet.native.s_per_step", value("nets.lenet.pytorch.s_per_step")),
-        (
-            "nets.resnet18.vs_pytorch",
-            "nets.resnet18.native.s_per_step",
-            value("nets.resnet18.pytorch.s_per_step"),
-        ),
-        (
-            "nets.mobilenetv1.vs_pytorch",
-            "nets.mobilenetv1.native.s_per_step",
-            value("nets.mobilenetv1.pytorch.s_per_step"),
         ),
         (
             "train.native.cpu.vs_pytorch",
@@ -177,7 +176,8 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
         ("train.webgpu.vs_jax", "train.webgpu.s_per_iter", least(&["train.jax.webgpu.s_per_iter"])),
     ]
     .into_iter()
-    .filter_map(|(name, ours, theirs)| Some(Row::new(name, theirs? / value(ours)?, "times as fast")))
+    .filter_map(|(name, ours, theirs)| Some(Row::new(name, theirs? / value(ours)?, FASTER)))
+    .chain(of_nets)
     .collect()
 }
 

@@ -124,11 +124,7 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
         text += &format!("\n\n{}", loader_table(&loaders));
         text += &format!("\n{:.2} h of features", features.seconds() / 3600.0);
     }
-    let peak_memory_bytes = peak_memory_bytes();
-    if let Some(bytes) = peak_memory_bytes {
-        text += &format!("\n{:.0} MB of peak memory", bytes as f64 / 1e6);
-    }
-    console.result(&MeasuredStep { batch, profile: found, loaders, peak_memory_bytes }, text);
+    print(batch, found, loaders, text, console);
     Ok(())
 }
 
@@ -141,12 +137,17 @@ fn profile_small_net(kind: NetKind, arguments: &ProfileArguments, console: &Cons
     let config = NetConfig::of(kind, 1000);
     let found = pollster::block_on(profile_net(&config, &arguments.device.open()?, options))?;
     let text = rows(&found);
-    let profile = Profile { rows: found, device_bytes: None, traffic: None };
-    let peak_memory_bytes = peak_memory_bytes();
-    let memory = peak_memory_bytes.map(|bytes| format!("\n{:.0} MB of peak memory", bytes as f64 / 1e6));
-    let text = text + &memory.unwrap_or_default();
-    console.result(&MeasuredStep { batch, profile, loaders: Vec::new(), peak_memory_bytes }, text);
+    print(batch, Profile { rows: found, device_bytes: None, traffic: None }, Vec::new(), text, console);
     Ok(())
+}
+
+/// Prints a profile, and the peak memory of this process.
+fn print(batch: usize, profile: Profile, loaders: Vec<LoaderProfile>, mut text: String, console: &Console) {
+    let peak_memory_bytes = peak_memory_bytes();
+    if let Some(bytes) = peak_memory_bytes {
+        text += &format!("\n{:.0} MB of peak memory", bytes as f64 / 1e6);
+    }
+    console.result(&MeasuredStep { batch, profile, loaders, peak_memory_bytes }, text);
 }
 
 /// The result as JSON.

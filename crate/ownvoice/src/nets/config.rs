@@ -59,7 +59,8 @@ pub struct NetConfig {
 }
 
 const MAX_CLASSES: usize = 10_000;
-const MAX_SIDE: usize = 512;
+/// The most pixels of a side of the input.
+pub(super) const MAX_SIDE: usize = 512;
 const MAX_WIDTH: f64 = 4.0;
 
 impl NetConfig {

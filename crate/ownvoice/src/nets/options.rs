@@ -3,7 +3,7 @@
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::loss::LossKind;
+use super::{config::MAX_SIDE, loss::LossKind};
 use crate::{
     Error, Result,
     learn::{early_stopping::PATIENCE, tuner::Schedule},
@@ -86,6 +86,9 @@ impl NetTuneOptions {
             return Err(Error::option_invalid(
                 "a tuning needs an iteration, a batch and patience, and holds out at most every second example",
             ));
+        }
+        if self.translation > MAX_SIDE {
+            return Err(Error::option_invalid(format!("pictures are moved by at most {MAX_SIDE} pixels")));
         }
         if self.translation > 0 && self.frozen.iter().any(|layers| layers == TRUNK) {
             return Err(Error::option_invalid(

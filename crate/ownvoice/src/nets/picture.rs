@@ -66,17 +66,16 @@ impl Picture {
 
     /// Returns the picture moved by some pixels down and to the right. What is uncovered is black.
     pub(super) fn translated(&self, [down, right]: [isize; 2], config: &NetConfig) -> Self {
-        let NetConfig { side, channels, .. } = *config;
         let mut bytes = vec![0; self.bytes.len()];
-        let inside = |to: usize, offset: isize| to.checked_add_signed(-offset).filter(|&from| from < side);
-        for row in 0..side {
-            for column in 0..side {
-                if let (Some(from_row), Some(from_column)) = (inside(row, down), inside(column, right)) {
-                    let [to, from] =
-                        [[row, column], [from_row, from_column]].map(|[y, x]| (y * side + x) * channels);
-                    bytes[to..to + channels].copy_from_slice(&self.bytes[from..from + channels]);
-                }
-            }
+        // What remains of a row and of a column begins here, and here after the move.
+        let [[from_row, to_row], [from_column, to_column]] =
+            [down, right].map(|offset| [(-offset).max(0) as usize, offset.max(0) as usize]);
+        let row_bytes = config.side * config.channels;
+        let (from, to) = (from_column * config.channels, to_column * config.channels);
+        let length = row_bytes.saturating_sub(from.max(to));
+        let rows = self.bytes.chunks_exact(row_bytes).skip(from_row);
+        for (row, moved) in rows.zip(bytes.chunks_exact_mut(row_bytes).skip(to_row)) {
+            moved[to.min(row_bytes)..][..length].copy_from_slice(&row[from.min(row_bytes)..][..length]);
         }
         Self { bytes }
     }

@@ -372,12 +372,15 @@ fn a_tuning_ends_when_patience_is_exhausted() {
 }
 
 #[test]
-fn moved_pictures_need_a_trunk_that_learns() {
+fn moved_pictures_need_a_trunk_that_learns_and_stay_within_reach() {
     let config = small(NetKind::LeNet);
-    let options = NetTuneOptions { translation: 1, ..NetTuneOptions::quick() };
-    let (device, go_on) = (Device::flex(), async |_, _| true);
-    let start = NetTuner::start(config.clone(), None, pictures(&config), options, &device, go_on);
-    assert_eq!(block_on(start).err().unwrap().code(), "option-invalid");
+    let (frozen, far) = (NetTuneOptions::quick(), NetTuneOptions::default());
+    for (translation, options) in [(1, frozen), (usize::MAX, far)] {
+        let (device, go_on) = (Device::flex(), async |_, _| true);
+        let options = NetTuneOptions { translation, ..options };
+        let start = NetTuner::start(config.clone(), None, pictures(&config), options, &device, go_on);
+        assert_eq!(block_on(start).err().unwrap().code(), "option-invalid");
+    }
 }
 
 #[test]
