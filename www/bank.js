@@ -92,14 +92,6 @@ function unused(wanted) {
   return name;
 }
 
-/** Stores a recording. @param {Storage} storage @param {Audio} audio @returns {Promise<string>} Its hash. */
-async function keepSound(storage, { samples, sampleRate }) {
-  const wav = await bytesOf(wavBlob(samples, sampleRate));
-  const hash = await sha256(wav);
-  if (!(await storage.kept(`sound-${hash}`))) await storage.keep(`sound-${hash}`, { wav });
-  return hash;
-}
-
 /** Keeps a voice file; does nothing where it is kept already. @param {Blob} file @param {Origin} origin @param {number | null} made */
 async function keepFile(file, { name, clips = [], consent = null }, made) {
   const { deletions } = state;
@@ -107,15 +99,25 @@ async function keepFile(file, { name, clips = [], consent = null }, made) {
   if (!storage) return;
   const bytes = await bytesOf(file);
   const id = (await sha256(bytes)).slice(0, 16);
+  const keep = (/** @type {string} */ key, /** @type {object} */ value) => {
+    if (deletions !== state.deletions) throw new OwnvoiceError("cancelled", "everything was deleted meanwhile");
+    return storage.keep(key, value);
+  };
+  /** Stores a recording. @param {Audio} audio @returns {Promise<string>} Its hash. */
+  const keepSound = async ({ samples, sampleRate }) => {
+    const wav = await bytesOf(wavBlob(samples, sampleRate));
+    const sound = await sha256(wav);
+    if (!(await storage.kept(`sound-${sound}`))) await keep(`sound-${sound}`, { wav });
+    return sound;
+  };
   const write = async () => {
     const base = await baseOf(file);
+    await keep(`file-${id}`, { bytes });
     if (base === hash) await storage.keepBase();
-    await storage.keep(`file-${id}`, { bytes });
     const kept = [];
-    for (const [index, clip] of clips.entries()) kept.push({ id: clip.id ?? `${index + 1}`, text: clip.text, sound: await keepSound(storage, clip) });
-    const agreed = consent && { text: consent.text, sound: consent.recording ? await keepSound(storage, consent.recording) : null };
-    if (deletions !== state.deletions) throw new OwnvoiceError("cancelled", "everything was deleted meanwhile");
-    await storage.keep(`voice-${id}`, { id, name: unused(name || t("bank.mine")), made, base, similarity: null, clips: kept, consent: agreed });
+    for (const [index, clip] of clips.entries()) kept.push({ id: clip.id ?? `${index + 1}`, text: clip.text, sound: await keepSound(clip) });
+    const agreed = consent && { text: consent.text, sound: consent.recording ? await keepSound(consent.recording) : null };
+    await keep(`voice-${id}`, { id, name: unused(name || t("bank.mine")), made, base, similarity: null, clips: kept, consent: agreed });
   };
   await exclusively(async () => {
     // Another tab may have kept it.

@@ -27,8 +27,8 @@ export async function deleteAll() {
   tabs.postMessage(null);
   update({ deletion: { status: "running", error: null } });
   await removeAll();
-  // A write that was in progress has completed by then.
-  await endOrTimeout(ended);
+  // What was being written is on disk by then.
+  await endOrTimeout(Promise.all([ended, state.studio?.storage?.settled()]));
   update({ deletion: { status: "done", error: await removeAll() } });
   await measureUsage();
 }

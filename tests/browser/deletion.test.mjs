@@ -110,6 +110,47 @@ for (const [what, file, ms] of /** @type {const} */ ([
   });
 }
 
+test("while the similarity of a voice is about to be stored: nothing of it stays", { timeout: 4 * MINUTE }, async (t) => {
+  const prepare = (/** @type {Session} */ session) => {
+    session.page.addInitScript(() => {
+      let writes = 0;
+      const { postMessage } = Worker.prototype;
+      Worker.prototype.postMessage = function (/** @type {any[]} */ ...args) {
+        // The first write of the voice is without its similarity.
+        if (args[0]?.method === "keep" && args[0].args.key.startsWith("voice-")) /** @type {any} */ (globalThis).moment = ++writes === 2;
+        return postMessage.apply(this, /** @type {any} */ (args));
+      };
+    });
+    // Each change of the store waits for its turn, in which a deletion comes first.
+    const slow = `{
+      const { request } = LockManager.prototype;
+      LockManager.prototype.request = async function (...args) {
+        if (args[0].startsWith("ownvoice-store-") && args[1].mode !== "shared") await new Promise((resolve) => setTimeout(resolve, 1000));
+        return request.apply(this, args);
+      };
+    }
+    `;
+    session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(slow), body]));
+  };
+  const session = await open(t, { prepare });
+  const { page } = session;
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await trained(page, 3);
+  await page.click("#train-stop");
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.waitForFunction(() => {
+    const { moment } = /** @type {any} */ (globalThis);
+    if (moment) document.getElementById("delete-all")?.click();
+    return moment;
+  }, null, { timeout: MINUTE, polling: 5 });
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+  await page.waitForTimeout(4000); // longer than the writes
+  assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
+  session.assertQuiet();
+});
+
 test("while the voice speaks: it stops and is deleted", { timeout: 3 * MINUTE }, async (t) => {
   const session = await open(t);
   const { page } = session;

@@ -23,6 +23,8 @@ import { Store, trainingLock } from "./store.js";
 export class Storage {
   #name;
   #connection;
+  /** What is being written. @type {Set<Promise<unknown>>} */
+  #writes = new Set();
 
   /**
    * @internal
@@ -66,7 +68,7 @@ export class Storage {
    * @returns {Promise<void>}
    */
   put({ id, text, samples, sampleRate }) {
-    return this.#connection.call("putRecording", { id, text, samples, sampleRate });
+    return this.#writing(this.#connection.call("putRecording", { id, text, samples, sampleRate }));
   }
 
   /** Deletes a recording. @param {string} id @returns {Promise<void>} */
@@ -105,7 +107,7 @@ export class Storage {
    * @returns {Promise<void>}
    */
   keep(key, value) {
-    return this.#connection.call("keep", { key, value });
+    return this.#writing(this.#connection.call("keep", { key, value }));
   }
 
   /** Returns a value that `keep` has stored; undefined where there is none. @param {string} key @returns {Promise<any>} */
@@ -125,7 +127,7 @@ export class Storage {
 
   /** Keeps the loaded base, so that `studio.openBase` still opens its voices when a newer one has replaced it. @returns {Promise<void>} */
   keepBase() {
-    return this.#connection.call("keepBase", {});
+    return this.#writing(this.#connection.call("keepBase", {}));
   }
 
   /** Returns the hashes of the bases that are kept. @returns {Promise<string[]>} */
@@ -148,8 +150,21 @@ export class Storage {
     return (await navigator.storage?.persist?.()) ?? false;
   }
 
+  /** Resolves once everything that was to be written has been, or has failed. @returns {Promise<void>} */
+  async settled() {
+    await Promise.allSettled(this.#writes);
+  }
+
   /** Deletes everything and ends a stored training in any tab, with the error `cancelled`. @returns {Promise<void>} */
   clear() {
     return Storage.clear(this.#name);
+  }
+
+  /** Remembers a write until it has ended. @template T @param {Promise<T>} write @returns {Promise<T>} */
+  #writing(write) {
+    this.#writes.add(write);
+    const end = () => void this.#writes.delete(write);
+    write.then(end, end);
+    return write;
   }
 }
