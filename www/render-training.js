@@ -81,7 +81,7 @@ export function renderTraining(state) {
   setText($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
   $("preview-on").checked = state.preview !== null;
   $("preview").hidden = !preview || !running;
-  setText($("preview-words"), preview ? t("train.previewed", { part: partOf({ iteration: preview.iteration, iterations: step?.iterations ?? preview.iteration }) }) : "");
+  setText($("preview-words"), !preview ? "" : preview.iteration === 0 ? t("train.previewedFirst") : t("train.previewed", { part: partOf({ iteration: preview.iteration, iterations: step?.iterations ?? preview.iteration }) }));
   setText($("preview-play"), t(isPlaying("preview") ? "read.pause" : "read.play"));
   $("train-start").hidden = running;
   $("train-start").disabled = !activity.allows("learning") || seconds < MIN_SECONDS || !agreed;

@@ -6,7 +6,7 @@ A development tool: nothing of the product needs it. `install.py` beside it says
 
 Those who confirm come first: voices that nothing was trained on and no constant was chosen by. The people, by whom constants are chosen, and the speech engines follow. A person is
 measured by new sentences (`new/`), since people read other languages, and a voice by those that it was recorded with. `recordings` is the ceiling, the speaker's other recordings
-against the same target, and how the target itself sounds; `base` is the floor. `clone, own prosody` says the recorded sentences with the recordings' timing and pitch, so that what it
+against the same target, and how the target itself sounds; `base` is the floor. `clone, iteration 0` is the voice before any training. `clone, own prosody` says the recorded sentences with the recordings' timing and pitch, so that what it
 lacks is lost by spectra alone.
 """
 
@@ -65,6 +65,8 @@ class Evaluators:
             rows["recordings"] |= self.words(folder / "target")
         for name in ("base", "clone"):
             rows[name] = self.speaker_of(spoken / name).against(target) | self.sound(spoken / name) | self.words(spoken / name)
+        if (spoken / "iteration-0").is_dir():
+            rows["clone, iteration 0"] = self.speaker_of(spoken / "iteration-0").against(target) | self.sound(spoken / "iteration-0")
         if (folder / "own-prosody").is_dir():
             rows["clone, own prosody"] = self.speaker_of(folder / "own-prosody").against(target) | self.sound(folder / "own-prosody")
         return rows

@@ -58,7 +58,7 @@
 /**
  * Options of `studio.resume`.
  * @typedef {object} ResumeOptions
- * @property {string} [preview] A sentence that the voice speaks every 25 iterations.
+ * @property {string} [preview] A sentence that the voice speaks before the first iteration, and then every 25 iterations.
  * @property {boolean} [pictures] Sends a `picture` at the start, every 25 iterations and at the end.
  * @property {(progress: CloneProgress) => void} [onStep] Called at each step; after a restart of the worker again from `aligning`.
  * @property {AbortSignal} [signal] Ends the training with `cancelled` and discards it.

@@ -197,12 +197,17 @@ export class Trainer {
   async #train(tuner, consent, run, pictures, context) {
     const { signal, stopSignal, progress } = context;
     const sendPicture = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
+    const sendPreview = async (/** @type {number} */ iteration) => {
+      const text = this.#controls.preview;
+      if (text) progress({ status: "preview", iteration, text, speech: await speakPreview(tuner, text, signal) });
+    };
     const helpers = this.#helpers;
     const interval = checkpointIterations();
     for (const error of tuner.leftOut()) progress({ status: "left-out", ...describe(error) });
     try {
       await helpers.join(this.#module, tuner);
       await sendPicture(tuner.iteration);
+      await sendPreview(tuner.iteration);
       for (;;) {
         const sharing = helpers.sharing(tuner);
         const started = sharing ? await helpers.startIteration(tuner) : null;
@@ -217,8 +222,7 @@ export class Trainer {
         if (ends) break;
         if (iteration % interval !== 0) continue;
         if (this.#store && !this.#notStored) await this.#put("checkpoint", { bytes: await tuner.checkpoint(), clips: run, iteration, iterations }, run, context);
-        const text = this.#controls.preview;
-        if (text) progress({ status: "preview", iteration, text, speech: await speakPreview(tuner, text, signal) });
+        await sendPreview(iteration);
       }
     } catch (error) {
       tuner.free();

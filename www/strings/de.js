@@ -120,6 +120,7 @@ export const de = {
   "train.clip": "Zum Satz",
   "train.clipFile": "Zur Datei",
   "train.preview": "Während des Lernens ab und zu sprechen lassen",
+  "train.previewedFirst": "Vor dem Lernen",
   "train.previewed": "Bei {part}",
   "train.stop": "Beenden und Stimme behalten",
   "train.cancel": "Abbrechen",

@@ -119,6 +119,7 @@ export const en = {
   "train.clip": "Go to the sentence",
   "train.clipFile": "Go to the file",
   "train.preview": "Let it speak now and then while it learns",
+  "train.previewedFirst": "Before learning",
   "train.previewed": "At {part}",
   "train.stop": "Stop and keep the voice",
   "train.cancel": "Cancel",

@@ -132,7 +132,7 @@ export type Consent = {
  */
 export type ResumeOptions = {
     /**
-     * A sentence that the voice speaks every 25 iterations.
+     * A sentence that the voice speaks before the first iteration, and then every 25 iterations.
      */
     preview?: string;
     /**

@@ -94,6 +94,8 @@ export declare class Storage {
     usage(): Promise<Usage>;
     /** Asks the browser not to evict the data; some ask the visitor. @returns {Promise<boolean>} Whether it promised. */
     persist(): Promise<boolean>;
+    /** Resolves once everything that was to be written has been, or has failed. @returns {Promise<void>} */
+    settled(): Promise<void>;
     /** Deletes everything and ends a stored training in any tab, with the error `cancelled`. @returns {Promise<void>} */
     clear(): Promise<void>;
 }

@@ -179,7 +179,9 @@ fn measure_clone(
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, compared))?;
     clips.truncate(minute.min(evaluation.others.len())); // No clip whose text is synthesised is trained on.
     let options = CloneOptions { seed, ..CloneOptions::default() };
-    let voice = fine_tune(FineTuner::start(base, &clips, options)?, &[], report)?.voice;
+    let tuner = FineTuner::start(base, &clips, options)?;
+    let first = tuner.preview();
+    let voice = fine_tune(tuner, &[], report)?.voice;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
@@ -189,9 +191,12 @@ fn measure_clone(
             write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
             let copied = evaluation.measure_with_own_prosody(&voice).await?;
             write_clips(&wavs.join("own-prosody"), &copied.clips, Some(&origin(&voice)?))?;
+            let begun = evaluation.measure(&first).await?;
+            write_clips(&wavs.join("iteration-0"), &begun.clips, Some(&origin(&first)?))?;
             // People read single words and other languages.
             let is_person = PEOPLE.iter().any(|person| person.name == speaker);
-            for (name, voice) in [("clone", &voice), ("base", &unadapted)].into_iter().filter(|_| is_person) {
+            let voices = [("clone", &voice), ("base", &unadapted), ("iteration-0", &first)];
+            for (name, voice) in voices.into_iter().filter(|_| is_person) {
                 let new = evaluation
                     .measure_texts(voice, &NEW_SENTENCES[..NEW_SENTENCES.len().min(sentences)])
                     .await?;
@@ -309,6 +314,7 @@ mod tests {
             ("base", true),
             ("clone", true),
             ("own-prosody", true),
+            ("iteration-0", true),
             ("new/base", true),
             ("new/clone", true),
         ] {
