@@ -1,4 +1,4 @@
-// Writes the types that the package ships: `node types.mjs FOLDER`. The type checker derives them from the JSDoc of js/index.js, without parts marked
+// Writes the types that the package ships: `node types.mjs FOLDER`. The type checker derives them from the JSDoc of the public scripts, without parts marked
 // `@internal`, and only files that the public interface refers to are kept. The checker drops the descriptions of typedefs, which are added again here.
 
 import { execFileSync } from "node:child_process";
@@ -10,8 +10,10 @@ const web = import.meta.dirname;
 const out = process.argv[2] ?? join(web, "js/types");
 const made = mkdtempSync(join(tmpdir(), "ownvoice-declarations-"));
 const tsc = join(web, "../tests/node_modules/typescript/bin/tsc");
+/** The scripts whose types are public, and then those that they refer to. */
+const wanted = ["index", "speech-synthesis"];
 const options = "--ignoreConfig --allowJs --declaration --emitDeclarationOnly --stripInternal --strict --target es2023 --module esnext --moduleResolution bundler";
-execFileSync("node", [tsc, join(web, "js/index.js"), ...options.split(" "), "--lib", "es2023,dom,dom.iterable,esnext.disposable", "--types", "", "--outDir", made], { stdio: "inherit" });
+execFileSync("node", [tsc, ...wanted.map((name) => join(web, `js/${name}.js`)), ...options.split(" "), "--lib", "es2023,dom,dom.iterable,esnext.disposable", "--types", "", "--outDir", made], { stdio: "inherit" });
 
 /** Returns the descriptions of the typedefs of a script, by name. @param {string} source @returns {Map<string, string>} */
 function descriptions(source) {
@@ -36,7 +38,6 @@ function declaration(name) {
 
 /** @type {Map<string, string>} */
 const files = new Map();
-const wanted = ["index"];
 for (const name of wanted) {
   if (files.has(name)) continue;
   const text = declaration(name);

@@ -14,7 +14,6 @@ import { renderPhase, translatePage } from "./shared/page.js";
 import { isPlaying, play, playedSeconds } from "./shared/player.js";
 import { showWave } from "./shared/wave.js";
 import { canShare, soundName } from "./speaking.js";
-import { timedWords, wordAt } from "./spoken-words.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, hasMorePrompts, isOwn, mayRecord } from "./state.js";
 import { describeError, describeWarning, statement, t } from "./strings.js";
 
@@ -218,8 +217,8 @@ export function renderMoving(state, live) {
   }
 }
 
-/** The sentence that each card shows, and its words with their times. @type {{ [which: string]: { sentence: object, words: import("./spoken-words.js").TimedWord[], word: object | undefined } }} */
-const reading = {};
+/** The word that each card marks. @type {{ [which: string]: object | undefined }} */
+const marked = {};
 
 /** Shows where a voice is in its speech: for screen readers at its waveform, for others by the word that is being spoken. @param {"base" | "mine"} which @param {Track | null} speech */
 function renderPosition(which, speech) {
@@ -233,12 +232,12 @@ function renderPosition(which, speech) {
   line.hidden = !said?.sentence.words.length;
   if (line.hidden || !said) return;
   const { text, words } = said.sentence;
-  if (reading[which]?.sentence !== said.sentence) reading[which] = { sentence: said.sentence, words: timedWords(text, words), word: undefined };
-  const word = wordAt(reading[which].words, said.seconds);
-  if (reading[which].word === word && line.textContent === text) return;
-  reading[which].word = word;
-  const { from, to } = word ?? { from: 0, to: 0 };
-  line.replaceChildren(text.slice(0, from), createElement("mark", { textContent: text.slice(from, to) }), text.slice(to));
+  const word = words.findLast(({ begin }) => begin <= said.seconds);
+  if (marked[which] === word && line.textContent === text) return;
+  marked[which] = word;
+  const { charIndex, charLength } = word ?? { charIndex: 0, charLength: 0 };
+  const end = charIndex + charLength;
+  line.replaceChildren(text.slice(0, charIndex), createElement("mark", { textContent: text.slice(charIndex, end) }), text.slice(end));
 }
 
 /** Shows a waveform with its played part in colour; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | Track | null | undefined} sound */

@@ -2,6 +2,7 @@
 // field is missing, added or of another type, its line below is an error.
 
 import type * as shipped from "../../web/js/types/index.js";
+import type { PlainSpeech, TimedWord } from "../../web/js/types/speech.js";
 import type * as wasm from "../../web/pkg/ownvoice_web.js";
 
 /** A type without names and without the kind of buffer below a typed array. */
@@ -29,11 +30,11 @@ export type Checks = [
   Check<Same<wasm.ProfileRow, shipped.ProfileRow>>,
   Check<Same<wasm.SelfTest, shipped.SelfTest>>,
   Check<Same<wasm.Similarity, shipped.Similarity>>,
+  Check<Same<wasm.Speech, PlainSpeech>>,
+  Check<Same<wasm.SpokenWord, TimedWord>>,
   Check<Same<wasm.TextWarning, shipped.TextWarning>>,
   // What JavaScript adds to them.
-  Check<Same<wasm.Speech, Omit<shipped.Speech, "text" | "warnings" | "pauseSeconds" | "voice" | "toBlob">>>,
   Check<Same<wasm.Step & { status: "training" }, shipped.TrainingStep>>,
   Check<Same<Omit<wasm.TrainingOptions, "faults">, Omit<shipped.TrainingOptions, "consent">>>,
-  Check<Same<wasm.SpokenWord, shipped.SpokenWord>>,
   Check<Same<wasm.VoiceInfo & { id: string }, shipped.VoiceInfo>>,
 ];

@@ -163,7 +163,7 @@ test("a voice is opened again from its file, the base is not, and a closed voice
   /** @type {any[]} */
   const spoken = [];
   const { connection, calls, sessions } = connect({
-    say: ({ voice }) => (spoken.push(voice), { samples: new Float32Array(1), sampleRate: 1, mel: {}, durations: [], symbols: [] }),
+    say: ({ voice }) => (spoken.push(voice), { samples: new Float32Array(1), sampleRate: 1, mel: {}, durations: [], symbols: [], words: [] }),
     open: ({ bytes }) => ({ handle: bytes[0] }),
     release: () => {},
   });

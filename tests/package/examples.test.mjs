@@ -79,7 +79,7 @@ describe("in Chromium", () => {
     writeFileSync(join(folder, "clips.js"), CLIPS);
     all.forEach((example, index) => {
       writeFileSync(join(folder, `${index}.js`), script(example));
-      const map = '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js" } }</script>';
+      const map = '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js", "ownvoice/speech-synthesis": "/ownvoice/js/speech-synthesis.js" } }</script>';
       writeFileSync(join(folder, `${index}.html`), `<!doctype html><html lang="en"><head><title>${index}</title><link rel="icon" href="data:,">${map}<script type="module" src="${index}.js"></script></head></html>`);
     });
     site = await serve(folder);

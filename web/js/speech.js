@@ -1,6 +1,7 @@
 // Speech, and how it is asked for.
 
 import { wavBlob } from "./wav.js";
+import { placed } from "./words.js";
 
 /**
  * A sentence is about to be spoken.
@@ -43,10 +44,13 @@ import { wavBlob } from "./wav.js";
  * @property {string} message
  * @property {string} detail The language by its English name, or the letters.
  */
+/** A spoken word with its times, as the worker sends it. @typedef {{ text: string, begin: number, end: number }} TimedWord */
 /**
- * A word as it is spoken, and when it begins and ends in the speech, in seconds. "5:30" in a text is spoken as "five" and "thirty".
- * @typedef {{ text: string, begin: number, end: number }} SpokenWord
+ * A word as it is spoken, when it begins and ends in the speech, in seconds, and where the text has it. "5:30" in a text is spoken as "five" and "thirty", which are at
+ * the same place.
+ * @typedef {{ text: string, begin: number, end: number, charIndex: number, charLength: number }} SpokenWord
  */
+/** Speech as the worker sends it. @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & { words: TimedWord[] }} PlainSpeech */
 /**
  * Similarity to the speaker, 0 to 1: the overlap of the distributions of cepstra and pitch. It is not a listener's judgement.
  * @typedef {object} Similarity
@@ -77,7 +81,7 @@ import { wavBlob } from "./wav.js";
 export class Speech {
   /**
    * @internal
-   * @param {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "words" | "stop"> & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
+   * @param {PlainSpeech & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
    */
   constructor({ samples, sampleRate, mel, durations, symbols, words, stop, warnings = [] }, voice, text) {
     /** The text that is spoken. @type {string} */
@@ -93,7 +97,7 @@ export class Speech {
     /** Names of the symbols. @type {string[]} */
     this.symbols = symbols;
     /** The words with their times. @type {SpokenWord[]} */
-    this.words = words;
+    this.words = placed(text, words);
     /** Why the speech ended: all of the text is spoken, or a single word exceeds the longest sentence and is cut short. @type {"durations" | "max-frames"} */
     this.stop = stop;
     /** Why the text may not be spoken as it is meant; in a stream, those of the whole text. @type {TextWarning[]} */

@@ -14,13 +14,12 @@ import { wavBlob } from "./wav.js";
 /** @import { Helpers } from "./helpers.js" */
 /** @import { Aligning, Finishing, LeftOut, NotStored, PictureTaken, TrainingStep } from "./reports.js" */
 /** @import { Context } from "./rpc.js" */
-/** @import { Speech } from "./speech.js" */
+/** @import { PlainSpeech } from "./speech.js" */
 /** @import { Store } from "./store.js" */
 /** Consent as it is stored. @typedef {{ text: string, recordingSha256?: string }} StoredConsent */
 /** A voice and its file. @typedef {{ voice: Voice, bytes: Uint8Array<ArrayBuffer> }} Trained */
 /** What is shown of a training, and whether it starts paused. @typedef {{ preview?: string | null, pictures?: boolean, paused?: boolean }} Display */
 /** This training, from now on the stored one. @typedef {{ status: "begun", run: string }} Begun */
-/** @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "words" | "stop">} PlainSpeech */
 /** The voice as it stands has spoken `text`. @typedef {{ status: "preview", iteration: number, text: string, speech: PlainSpeech }} PlainPreview */
 /** What crosses from worker to page while a voice is trained. @typedef {Aligning | Begun | LeftOut | TrainingStep | PlainPreview | PictureTaken | NotStored | Finishing} WorkerProgress */
 

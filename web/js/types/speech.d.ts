@@ -82,12 +82,29 @@ export type TextWarning = {
     detail: string;
 };
 /**
- * A word as it is spoken, and when it begins and ends in the speech, in seconds. "5:30" in a text is spoken as "five" and "thirty".
+ * A spoken word with its times, as the worker sends it.
+ */
+export type TimedWord = {
+    text: string;
+    begin: number;
+    end: number;
+};
+/**
+ * A word as it is spoken, when it begins and ends in the speech, in seconds, and where the text has it. "5:30" in a text is spoken as "five" and "thirty", which are at
+ * the same place.
  */
 export type SpokenWord = {
     text: string;
     begin: number;
     end: number;
+    charIndex: number;
+    charLength: number;
+};
+/**
+ * Speech as the worker sends it.
+ */
+export type PlainSpeech = Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & {
+    words: TimedWord[];
 };
 /**
  * Similarity to the speaker, 0 to 1: the overlap of the distributions of cepstra and pitch. It is not a listener's judgement.

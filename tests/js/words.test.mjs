@@ -1,22 +1,16 @@
-// The written word that is being spoken.
+// Where a text has the words that are spoken.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timedWords, wordAt } from "../../www/spoken-words.js";
+import { placed } from "../../web/js/words.js";
 
-/** The written words at the times of the spoken ones, which take a second each. @param {string} text @param {string} read */
-function followed(text, read) {
-  const spoken = read.split(" ").map((word, index) => ({ text: word, begin: index, end: index + 1 }));
-  const words = timedWords(text, spoken);
-  return spoken.map(({ begin }) => {
-    const word = wordAt(words, begin + 0.5);
-    return word && text.slice(word.from, word.to);
-  });
-}
+/** What is written for each word that is read. @param {string} text @param {string} read */
+const followed = (text, read) =>
+  placed(text, read.split(" ").map((word) => ({ text: word, begin: 0, end: 1 }))).map(({ charIndex, charLength }) => text.slice(charIndex, charIndex + charLength));
 
 test("a word that is read as it is written is shown while it is read", () => {
   assert.deepEqual(followed("Good morning, everyone!", "good morning everyone"), ["Good", "morning,", "everyone!"]);
-  assert.equal(wordAt(timedWords("Good.", [{ text: "good", begin: 0.2, end: 0.5 }]), 0.1), undefined, "before the first word");
+  assert.deepEqual(placed("Good.", [{ text: "good", begin: 0.2, end: 0.5 }]), [{ text: "good", begin: 0.2, end: 0.5, charIndex: 0, charLength: 5 }]);
 });
 
 test("numbers and abbreviations stay as long as all of their words are read", () => {
@@ -27,6 +21,6 @@ test("numbers and abbreviations stay as long as all of their words are read", ()
 
 test("what is not read is passed over, and nothing breaks without words", () => {
   assert.deepEqual(followed("One ☃ two (etc) three", "one two three"), ["One", "two", "three"]);
-  assert.deepEqual(timedWords("One", []), []);
-  assert.deepEqual(timedWords("…", [{ text: "one", begin: 0, end: 1 }]), []);
+  assert.deepEqual(placed("One", []), []);
+  assert.deepEqual(followed("…", "one"), [""]);
 });
