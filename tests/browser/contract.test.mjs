@@ -162,6 +162,23 @@ describe("a stream", () => {
     const texts = await inPage("const texts = []; for await (const { text } of studio.base.stream(input)) texts.push(text); return texts", "When you hear this voice, remember that it was learned on this machine, and nowhere else.");
     assert.deepEqual(texts, ["When you hear this voice,", "remember that it was learned on this machine, and nowhere else."]);
   });
+  test("speaks a text that is still being written, each sentence once another one begins", async () => {
+    const text = "When you hear this voice, remember that it was learned on this machine, and nowhere else. It costs $5.20, says Mr. Smith, who came by train, by bus and then on foot.\n\nAnd ☃ now?  ☃";
+    const { whole, written, before, closed } = await inPage(`const listen = async (text) => { const said = []; for await (const { text: part, pauseSeconds } of studio.base.stream(text)) said.push([part, pauseSeconds]); return said; };
+      const pieces = async function* () { for (let at = 0; at < input.length; at += 3) yield input.slice(at, at + 3); };
+      const [whole, written] = [await listen(input), await listen(pieces())];
+      let before = 0, closed = false, heard;
+      const first = new Promise((resolve) => (heard = resolve));
+      const slow = async function* () { try { yield "One is short. "; yield "Two"; before = await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 10_000, "waited"))]); yield " is not. Three."; } finally { closed = true; } };
+      for await (const { text } of studio.base.stream(slow())) { heard(text); if (text !== "One is short.") break; }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { whole, written, before, closed }`, text);
+    assert.deepEqual(written, whole);
+    assert.deepEqual(whole.map((/** @type {any[]} */ [part]) => part), ["When you hear this voice,", "remember that it was learned on this machine, and nowhere else.", "It costs $5.20, says Mr. Smith, who came by train, by bus and then on foot.", "And ☃ now?"]);
+    assert.equal(before, "One is short.", "the first sentence came before the rest was written");
+    assert.equal(closed, true, "the text ends with the loop");
+  });
+  test("of a text that is never written fails as one of an empty text", () => fails("text-empty", "for await (const speech of studio.base.stream((async function* () { yield ' '; })()));"));
   /** Records the messages from the page to the worker. @param {string} body */
   const told = (body) => inPage(`const { postMessage } = Worker.prototype;
     const told = [];

@@ -8,7 +8,7 @@ import { Speech } from "./speech.js";
 /** @import { LeaderMethods } from "./leader.js" */
 /** @import { Arguments, CallOptions, Progress, Result } from "./rpc.js" */
 /** @import { Session } from "./session.js" */
-/** @import { Cancellable, Delivery, SayOptions, Similarity, StreamOptions, VoiceInfo, Watched } from "./speech.js" */
+/** @import { Cancellable, Delivery, SayOptions, Similarity, StreamOptions, TextWarning, VoiceInfo, Watched } from "./speech.js" */
 
 /** The worker's copy of a voice. A new worker opens it again from its file. */
 class WorkerVoice {
@@ -64,6 +64,50 @@ class WorkerVoice {
   }
 }
 
+/** A part of a text, and the silence after it. @typedef {{ text: string, pauseSeconds: number, warnings: TextWarning[] }} Part */
+
+/** @param {Promise<Part[]>} parts */
+async function* of(parts) {
+  yield* await parts;
+}
+
+/** Joins the parts of each sentence, between which there is no pause. @param {Part[]} parts */
+const sentencesOf = (parts) =>
+  parts.reduce((/** @type {Part[]} */ sentences, part) => {
+    const last = sentences.at(-1);
+    return last?.pauseSeconds === 0 ? [...sentences.slice(0, -1), { ...part, text: `${last.text} ${part.text}` }] : [...sentences, part];
+  }, []);
+
+/**
+ * Yields the parts of a text that is still being written, each once another one begins. Only the first sentence is cut.
+ * @param {AsyncIterable<string>} pieces @param {(text: string) => Promise<Part[]>} split
+ */
+async function* asWritten(pieces, split) {
+  let waiting = "";
+  let isFirst = true;
+  for await (const piece of pieces) {
+    waiting += piece;
+    // Blanks and signs alone are no text yet.
+    const parts = await split(waiting).catch((error) => (isUnspeakable(error) ? [] : Promise.reject(error)));
+    if (isFirst && parts.length < 2) continue;
+    if (isFirst) yield parts.splice(0, 1)[0];
+    isFirst = false;
+    const sentences = sentencesOf(parts);
+    const last = sentences.pop();
+    yield* sentences;
+    if (last) waiting = last.text + /\s*$/.exec(waiting)?.[0];
+  }
+  try {
+    const parts = await split(waiting);
+    yield* isFirst ? parts : sentencesOf(parts);
+  } catch (error) {
+    if (isFirst || !isUnspeakable(error)) throw error;
+  }
+}
+
+/** @param {unknown} error */
+const isUnspeakable = (error) => ["text-empty", "text-unsupported"].includes(/** @type {OwnvoiceError} */ (error).code);
+
 /** Frees a voice in the worker once the page has no reference to it. */
 const unreachable = new FinalizationRegistry((/** @type {WorkerVoice} */ voice) => voice.release());
 
@@ -116,32 +160,41 @@ export class Voice {
    * Speaks a text sentence by sentence: yields each as soon as it is made, while the next is being made. A long first sentence is cut after its first clause,
    * so that sound comes soon. Leave `speech.pauseSeconds` of silence after each.
    *
-   * However the loop ends (its end, `break`, an error, the signal), the work in the worker ends with it.
+   * The text may still be written, for example by a language model: each sentence of an `AsyncIterable` is spoken once another one begins.
    *
-   * @param {string} text
+   * However the loop ends (its end, `break`, an error, the signal), the work in the worker ends with it, and so does the `AsyncIterable`.
+   *
+   * @param {string | AsyncIterable<string>} text
    * @param {StreamOptions} [options]
    * @returns {AsyncGenerator<Speech, void, undefined>}
    */
   async *stream(text, { signal, ...delivery } = {}) {
     const loopEnded = new AbortController();
     const ended = signal ? anySignal(signal, loopEnded.signal) : loopEnded.signal;
-    const { parts, warnings } = await this.#connection.call("parts", { text }, { signal: ended });
-    const speak = (/** @type {number} */ index) => {
-      const { text, pauseSeconds } = parts[index];
-      const speech = this.say(text, { ...delivery, signal: ended }).then((speech) => Object.assign(speech, { pauseSeconds, warnings }));
-      speech.catch(() => {}); // handled where it is awaited; ignored once the loop has ended
-      return speech;
+    const split = async (/** @type {string} */ text) => {
+      const { parts, warnings } = await this.#connection.call("parts", { text }, { signal: ended });
+      return parts.map((part) => ({ ...part, warnings }));
     };
+    const parts = typeof text === "string" ? of(split(text)) : asWritten(text, split);
+    const speakNext = async () => {
+      const { value: part, done } = await parts.next();
+      if (done) return null;
+      const { text, ...rest } = part;
+      return Object.assign(await this.say(text, { ...delivery, signal: ended }), rest);
+    };
+    /** @param {Promise<Speech | null>} speech Handled where it is awaited; ignored once the loop has ended. */
+    const ignoringErrors = (speech) => (speech.catch(() => {}), speech);
     try {
-      let next = speak(0);
-      for (let index = 0; index < parts.length; index++) {
+      for (let next = speakNext(); ; ) {
         const speech = await next;
-        if (index + 1 < parts.length) next = speak(index + 1);
+        if (!speech) return;
+        next = ignoringErrors(speakNext());
         throwIfAborted(signal);
         yield speech;
       }
     } finally {
       loopEnded.abort();
+      ignoringErrors(parts.return(undefined).then(() => null));
     }
   }
 

@@ -1,6 +1,14 @@
 import { Speech } from "./speech.js";
 import type { Clip } from "./options.js";
-import type { Cancellable, SayOptions, Similarity, StreamOptions, VoiceInfo, Watched } from "./speech.js";
+import type { Cancellable, SayOptions, Similarity, StreamOptions, TextWarning, VoiceInfo, Watched } from "./speech.js";
+/**
+ * A part of a text, and the silence after it.
+ */
+export type Part = {
+    text: string;
+    pauseSeconds: number;
+    warnings: TextWarning[];
+};
 /**
  * A voice, which the worker holds.
  *
@@ -30,13 +38,15 @@ export declare class Voice {
      * Speaks a text sentence by sentence: yields each as soon as it is made, while the next is being made. A long first sentence is cut after its first clause,
      * so that sound comes soon. Leave `speech.pauseSeconds` of silence after each.
      *
-     * However the loop ends (its end, `break`, an error, the signal), the work in the worker ends with it.
+     * The text may still be written, for example by a language model: each sentence of an `AsyncIterable` is spoken once another one begins.
      *
-     * @param {string} text
+     * However the loop ends (its end, `break`, an error, the signal), the work in the worker ends with it, and so does the `AsyncIterable`.
+     *
+     * @param {string | AsyncIterable<string>} text
      * @param {StreamOptions} [options]
      * @returns {AsyncGenerator<Speech, void, undefined>}
      */
-    stream(text: string, { signal, ...delivery }?: StreamOptions): AsyncGenerator<Speech, void, undefined>;
+    stream(text: string | AsyncIterable<string>, { signal, ...delivery }?: StreamOptions): AsyncGenerator<Speech, void, undefined>;
     /**
      * Measures the similarity to the speaker of these recordings, by speaking some of their texts with this voice and with the base.
      *
