@@ -226,7 +226,9 @@ export class SpeechSynthesis extends EventTarget {
         queued.at = at;
         events = begin();
       }
-      play(context, output, speech, at);
+      const source = new AudioBufferSourceNode(context, { buffer: speech.toAudioBuffer(context) });
+      source.connect(output);
+      source.start(at);
       for (const { begin, charIndex, charLength } of writtenWords(text, speech, cursor)) {
         cursor = charIndex + charLength;
         events = events.then(() => until(at + begin)).then(() => {
@@ -246,15 +248,6 @@ export class SpeechSynthesis extends EventTarget {
     await until(next + (context.outputLatency || 0));
     output.disconnect();
   }
-}
-
-/** @param {AudioContext} context @param {AudioNode} output @param {Speech} speech @param {number} at */
-function play(context, output, { samples, sampleRate }, at) {
-  const buffer = context.createBuffer(1, samples.length, sampleRate);
-  buffer.copyToChannel(/** @type {Float32Array<ArrayBuffer>} */ (samples), 0);
-  const source = new AudioBufferSourceNode(context, { buffer });
-  source.connect(output);
-  source.start(at);
 }
 
 /** The written words of a part of a text, when they begin, and where the whole has them: a part may have other blanks. @param {string} whole @param {Speech} speech @param {number} from Where the part may begin. */

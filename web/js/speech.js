@@ -133,6 +133,13 @@ export class Speech {
     return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, words, stop, warnings }, voice, speeches.map(({ text }) => text).join(" "));
   }
 
+  /** Returns the sound for the Web Audio API. @param {BaseAudioContext} context @returns {AudioBuffer} */
+  toAudioBuffer(context) {
+    const buffer = context.createBuffer(1, this.samples.length, this.sampleRate);
+    buffer.getChannelData(0).set(this.samples);
+    return buffer;
+  }
+
   /** Returns a WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
   toBlob() {
     return wavBlob(this.samples, this.sampleRate, originOf(this.voice));

@@ -194,6 +194,8 @@ export declare class Speech {
      * @returns {Speech}
      */
     static join(speeches: Speech[]): Speech;
+    /** Returns the sound for the Web Audio API. @param {BaseAudioContext} context @returns {AudioBuffer} */
+    toAudioBuffer(context: BaseAudioContext): AudioBuffer;
     /** Returns a WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
     toBlob(): Blob;
 }
