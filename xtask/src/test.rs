@@ -338,10 +338,19 @@ fn node(
     .env("OWNVOICE_TARGET_DIR", crate::shell::native_target())
     .stdout(stderr());
     let status = node.status().map_err(|e| format!("node: {e}"))?;
-    let count = Count::from_tap(&read_text(&report)?);
+    let said = read_text(&report)?;
     let _ = std::fs::remove_file(&report);
-    let error = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
-    Ok(Outcome { count, error, skipped: None })
+    let count = Count::from_tap(&said);
+    let status = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
+    Ok(Outcome { count, error: late_errors(&said).or(status), skipped: None })
+}
+
+/// Returns what Node's TAP report says of errors after the end of a test: they fail its file, which is all that the list of failed tests says.
+fn late_errors(report: &str) -> Option<String> {
+    let errors = report.lines().filter_map(|line| line.strip_prefix("# "));
+    let late: Vec<&str> =
+        errors.filter(|line| line.contains("asynchronous activity after the test")).collect();
+    (!late.is_empty()).then(|| late.join("\n"))
 }
 
 #[cfg(test)]
@@ -372,6 +381,14 @@ mod unit {
             }
         }
         assert_eq!(missing, Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_error_after_the_end_of_a_test_is_found() {
+        let late =
+            r#"Error: Test "a" at a.test.mjs:2:1 generated asynchronous activity after the test ended."#;
+        assert_eq!(late_errors(&format!("ok 1 - a\n# {late}\n# pass 1\n")).as_deref(), Some(late));
+        assert_eq!(late_errors("ok 1 - a\n# pass 1\n"), None);
     }
 
     #[test]
