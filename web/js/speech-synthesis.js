@@ -30,6 +30,8 @@ export class SpeechSynthesisEvent extends Event {
   }
 }
 
+const EVENTS = /** @type {const} */ (["start", "end", "error", "pause", "resume", "mark", "boundary"]);
+
 /** A text to be spoken. */
 export class SpeechSynthesisUtterance extends EventTarget {
   lang = "";
@@ -60,6 +62,7 @@ export class SpeechSynthesisUtterance extends EventTarget {
   constructor(text = "") {
     super();
     this.text = `${text}`;
+    for (const type of EVENTS) this.addEventListener(type, (event) => this[`on${type}`]?.(/** @type {SpeechSynthesisEvent} */ (event)));
   }
 }
 
@@ -167,12 +170,10 @@ export class SpeechSynthesis extends EventTarget {
     if (current && current.at !== null) this.#send(type, current);
   }
 
-  /** @param {"start" | "end" | "error" | "pause" | "resume" | "boundary"} type @param {Queued} queued @param {{ charLength?: number, name?: string, error?: string }} [about] */
+  /** @param {typeof EVENTS[number]} type @param {Queued} queued @param {{ charLength?: number, name?: string, error?: string }} [about] */
   #send(type, { utterance, at, charIndex }, about) {
     const elapsedTime = at === null ? 0 : Math.max(0, (this.#context?.currentTime ?? at) - at);
-    const event = new SpeechSynthesisEvent(type, { utterance, charIndex, elapsedTime, ...about });
-    utterance.dispatchEvent(event);
-    utterance[`on${type}`]?.(event);
+    utterance.dispatchEvent(new SpeechSynthesisEvent(type, { utterance, charIndex, elapsedTime, ...about }));
   }
 
   async #run() {

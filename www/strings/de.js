@@ -22,7 +22,7 @@ export const de = {
   "engine.to-cpu": "Die Verbindung zur Grafikkarte ging zweimal verloren. Der Prozessor übernimmt.",
 
   "agree.title": "Einwilligen",
-  "agree.expect": "Dreizehn kurze englische Sätze, etwa zwei Minuten Lesen. Danach lernt die Seite einige Minuten. Die Stimme wird als Ihre zu erkennen sein, aber weniger natürlich klingen als Sie.",
+  "agree.expect": "Dreizehn kurze englische Sätze, etwa zwei Minuten Lesen. Danach lernt die Seite, auf den meisten Rechnern weniger als eine Minute. Die Stimme wird als Ihre zu erkennen sein, aber weniger natürlich klingen als Sie.",
   "agree.done": "Sie haben eingewilligt, und das Mikrofon funktioniert.",
   "agree.missing": "Sie haben noch nicht eingewilligt.",
   "agree.read": "Satz lesen",

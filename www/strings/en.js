@@ -21,7 +21,7 @@ export const en = {
   "engine.to-cpu": "The connection to the graphics card was lost twice. The processor takes over.",
 
   "agree.title": "Give your consent",
-  "agree.expect": "Thirteen short English sentences, about two minutes of reading. Then it learns for some minutes. The voice will be recognisably yours, but less natural than you are.",
+  "agree.expect": "Thirteen short English sentences, about two minutes of reading. Then it learns, for less than a minute on most computers. The voice will be recognisably yours, but less natural than you are.",
   "agree.done": "You agreed, and the microphone works.",
   "agree.missing": "You have not agreed yet.",
   "agree.read": "Read the sentence",
