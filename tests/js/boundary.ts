@@ -2,7 +2,8 @@
 // field is missing, added or of another type, its line below is an error.
 
 import type * as shipped from "../../web/js/types/index.js";
-import type { PlainSpeech, TimedWord } from "../../web/js/types/speech.js";
+import type { PlainSpeech } from "../../web/js/types/speech.js";
+import type { TimedWord } from "../../web/js/types/words.js";
 import type * as wasm from "../../web/pkg/ownvoice_web.js";
 
 /** A type without names and without the kind of buffer below a typed array. */

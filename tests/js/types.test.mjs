@@ -20,7 +20,7 @@ test("web/js/types is made of web/js", () => {
 });
 
 test("they hold the public interface and nothing else", () => {
-  assert.deepEqual(files, ["device", "errors", "index", "microphone", "options", "reports", "speech-synthesis", "speech", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
+  assert.deepEqual(files, ["device", "errors", "index", "microphone", "options", "reports", "speech-synthesis", "speech", "storage", "voice", "wav", "words"].map((name) => `${name}.d.ts`));
   for (const file of files) assert.doesNotMatch(text(file), /Remote|pkg\/|: any\b|@internal|@typedef/, file);
   const made = files.filter((file) => /\bconstructor\(/.test(text(file)));
   assert.deepEqual(made, ["errors.d.ts", "speech-synthesis.d.ts"], "embedders make errors, and what they make of the Web Speech API; no other objects");

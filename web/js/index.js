@@ -58,7 +58,7 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 /** @typedef {import("./speech.js").SayOptions} SayOptions */
 /** @typedef {import("./speech.js").SayProgress} SayProgress */
 /** @typedef {import("./speech.js").Similarity} Similarity */
-/** @typedef {import("./speech.js").SpokenWord} SpokenWord */
+/** @typedef {import("./words.js").SpokenWord} SpokenWord */
 /** @typedef {import("./speech.js").StreamOptions} StreamOptions */
 /** @typedef {import("./speech.js").TextWarning} TextWarning */
 /** @typedef {import("./speech.js").VoiceInfo} VoiceInfo */

@@ -3,6 +3,8 @@
 import { wavBlob } from "./wav.js";
 import { placed } from "./words.js";
 
+/** @import { SpokenWord, TimedWord } from "./words.js" */
+
 /**
  * A sentence is about to be spoken.
  * @typedef {object} SayProgress
@@ -43,12 +45,6 @@ import { placed } from "./words.js";
  * @property {"text-language" | "text-unspoken"} code The text seems to be of another language, or contains letters that are left out.
  * @property {string} message
  * @property {string} detail The language by its English name, or the letters.
- */
-/** A spoken word with its times, as the worker sends it. @typedef {{ text: string, begin: number, end: number }} TimedWord */
-/**
- * A word as it is spoken, when it begins and ends in the speech, in seconds, and where the text has it. "5:30" in a text is spoken as "five" and "thirty", which are at
- * the same place.
- * @typedef {{ text: string, begin: number, end: number, charIndex: number, charLength: number }} SpokenWord
  */
 /** Speech as the worker sends it. @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & { words: TimedWord[] }} PlainSpeech */
 /**

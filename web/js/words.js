@@ -1,6 +1,11 @@
 // Where a text has the words that are spoken: the worker times words as they are read ("five", "thirty"), and the text has them as they are written ("5:30").
 
-/** @import { SpokenWord, TimedWord } from "./speech.js" */
+/** A spoken word with its times, as the worker sends it. @typedef {{ text: string, begin: number, end: number }} TimedWord */
+/**
+ * A word as it is spoken, when it begins and ends in the speech, in seconds, and where the text has it. "5:30" in a text is spoken as "five" and "thirty", which are at
+ * the same place.
+ * @typedef {{ text: string, begin: number, end: number, charIndex: number, charLength: number }} SpokenWord
+ */
 
 /** How far a written word is looked for among those that are read. */
 const MOST_AHEAD = 8;
@@ -28,7 +33,7 @@ function writtenWords(text, spoken) {
   });
 }
 
-/** Adds to each spoken word where the text has it. @param {string} text @param {TimedWord[]} spoken @returns {SpokenWord[]} */
+/** Adds to each spoken word where the text has it. @internal @param {string} text @param {TimedWord[]} spoken @returns {SpokenWord[]} */
 export function placed(text, spoken) {
   const written = writtenWords(text, spoken);
   let at = 0;

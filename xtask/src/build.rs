@@ -244,9 +244,9 @@ pub fn listed(root: &Path) -> Result<String> {
     for (part, folder) in SITE.into_iter().filter(|(part, _)| *part != "models") {
         walk(&root.join(folder), part, &mut found)?;
     }
-    // Not listed: the list itself, the service worker that reads it, the unpacked module, and type declarations.
+    // Not listed: the list itself, the service worker that reads it, the unpacked module, what only the package's users import, and type declarations.
     let module = VOICE.module();
-    let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{module}")];
+    let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{module}"), "js/speech-synthesis.js"];
     found.retain(|(name, _)| {
         !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()) && !is_of_other_pages(name)
     });
@@ -347,6 +347,7 @@ mod tests {
             ("www/nets/app.js", "script of things"),
             ("www/shared/camera.js", "script of both"),
             ("web/js/index.js", "module"),
+            ("web/js/speech-synthesis.js", "module of the package alone"),
             ("web/js/types/index.d.ts", "types"),
             ("models/prompts.json", "[]"),
             ("models/base/manifest.json", "{}"),
