@@ -45,7 +45,7 @@ test("several voices side by side: they are compared, renamed, switched and dele
   const { page } = session;
   await ready(session);
   assert.equal(await page.isVisible("#voices"), false, "nothing to show before there is a voice");
-  await chooseFiles(page, 2);
+  await chooseFiles(page, 3);
   await learn(page);
   const first = await download(page, "#save");
   // The same recordings, stopped at the same iteration, would be the same voice.
