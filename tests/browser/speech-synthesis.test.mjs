@@ -66,12 +66,12 @@ test("utterances wait, words are announced in their places, and rate and pause c
     fast.rate = 2;
     const paused = listened(fast);
     const begun = performance.now();
-    fast.onboundary = ({ charIndex }) => {
+    fast.addEventListener("boundary", ({ charIndex }) => {
       if (charIndex !== 5) return;
       speechSynthesis.pause();
       note();
       setTimeout(() => speechSynthesis.resume(), 1000);
-    };
+    });
     speechSynthesis.speak(fast);
     await ended(fast);
     return { heard, after, states, paused, seconds: (performance.now() - begun) / 1000 };`);
