@@ -23,6 +23,9 @@ function deviceReason({ kind, code, adapter, selfTest }) {
 /** The part of a training that is done, in percent. @param {{ iteration: number, iterations: number }} step */
 const partOf = ({ iteration, iterations }) => `${formatNumber((100 * iteration) / iterations, 0)} %`;
 
+/** How far the training was when the voice spoke a preview: before learning, or at a part of it. @param {number} iteration @param {number} [iterations] */
+const previewWords = (iteration, iterations = iteration) => (iteration === 0 ? t("train.previewedFirst") : t("train.previewed", { part: partOf({ iteration, iterations }) }));
+
 /** @param {State} state */
 export function renderTraining(state) {
   const { studio, training } = state;
@@ -81,7 +84,7 @@ export function renderTraining(state) {
   setText($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
   $("preview-on").checked = state.preview !== null;
   $("preview").hidden = !preview || !running;
-  setText($("preview-words"), !preview ? "" : preview.iteration === 0 ? t("train.previewedFirst") : t("train.previewed", { part: partOf({ iteration: preview.iteration, iterations: step?.iterations ?? preview.iteration }) }));
+  setText($("preview-words"), preview ? previewWords(preview.iteration, step?.iterations) : "");
   setText($("preview-play"), t(isPlaying("preview") ? "read.pause" : "read.play"));
   $("train-start").hidden = running;
   $("train-start").disabled = !activity.allows("learning") || seconds < MIN_SECONDS || !agreed;

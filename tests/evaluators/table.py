@@ -65,10 +65,9 @@ class Evaluators:
             rows["recordings"] |= self.words(folder / "target")
         for name in ("base", "clone"):
             rows[name] = self.speaker_of(spoken / name).against(target) | self.sound(spoken / name) | self.words(spoken / name)
-        if (spoken / "iteration-0").is_dir():
-            rows["clone, iteration 0"] = self.speaker_of(spoken / "iteration-0").against(target) | self.sound(spoken / "iteration-0")
-        if (folder / "own-prosody").is_dir():
-            rows["clone, own prosody"] = self.speaker_of(folder / "own-prosody").against(target) | self.sound(folder / "own-prosody")
+        for row, clips in {"clone, iteration 0": spoken / "iteration-0", "clone, own prosody": folder / "own-prosody"}.items():
+            if clips.is_dir():
+                rows[row] = self.speaker_of(clips).against(target) | self.sound(clips)
         return rows
 
 

@@ -3,14 +3,14 @@
 /** @import { Speech } from "./speech.js" */
 /** @import { Voice } from "./voice.js" */
 
-/** The longest that sound is made ahead of what is heard, in seconds. */
+/** How many seconds of speech are scheduled before they are played. */
 const AHEAD_SECONDS = 10;
 /** Delay before a sound, because one that is scheduled in the past loses its first samples. */
 const LEAD_SECONDS = 0.02;
-/** How often the time is looked at while the context does not run, in milliseconds. */
-const PATIENCE_MS = 100;
+/** The longest interval at which the clock of the audio context is polled, in milliseconds. */
+const POLL_MS = 100;
 
-/** What this module reads of a number: within bounds, and the API's default in place of nonsense. @param {unknown} value @param {number} least @param {number} most */
+/** Returns a number within bounds, and 1, the API's default, for what is not a number. @param {unknown} value @param {number} least @param {number} most */
 const within = (value, least, most) => Math.min(most, Math.max(least, Number.isFinite(Number(value)) ? Number(value) : 1));
 
 /** An event of an utterance. */
@@ -83,7 +83,7 @@ class Queued {
   abort = new AbortController();
   /** When it begins to sound, in the context's seconds. @type {number | null} */
   at = null;
-  /** The place of the word that was announced last. */
+  /** The index in the text of the word whose boundary event was sent last. */
   charIndex = 0;
 
   /** @param {SpeechSynthesisUtterance} utterance */
@@ -208,12 +208,14 @@ export class SpeechSynthesis extends EventTarget {
     /** Resolves at a time of the context, which stands still while it is paused. @param {number} time */
     const until = async (time) => {
       while (context.currentTime < time && !signal.aborted) {
-        const ms = context.state === "running" ? (time - context.currentTime) * 1000 : PATIENCE_MS;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(ms, PATIENCE_MS)));
+        const ms = context.state === "running" ? (time - context.currentTime) * 1000 : POLL_MS;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(ms, POLL_MS)));
       }
     };
-    const begin = async () => {
-      await until(queued.at ?? 0);
+    /** @param {number} at */
+    const start = async (at) => {
+      queued.at = at;
+      await until(at);
       if (!signal.aborted) this.#send("start", queued);
     };
     const delivery = { speed: within(rate, 0.25, 4), pitch: 12 * Math.log2(within(pitch, 0.5, 2)) };
@@ -223,10 +225,7 @@ export class SpeechSynthesis extends EventTarget {
     let [next, cursor] = [0, 0];
     for await (const speech of text.trim() ? own.stream(text, { ...delivery, signal }) : []) {
       const at = Math.max(context.currentTime + LEAD_SECONDS, next);
-      if (queued.at === null) {
-        queued.at = at;
-        events = begin();
-      }
+      if (queued.at === null) events = start(at);
       const source = new AudioBufferSourceNode(context, { buffer: speech.toAudioBuffer(context) });
       source.connect(output);
       source.start(at);
@@ -241,10 +240,7 @@ export class SpeechSynthesis extends EventTarget {
       next = at + speech.samples.length / speech.sampleRate + speech.pauseSeconds;
       await until(next - AHEAD_SECONDS);
     }
-    if (queued.at === null) {
-      queued.at = context.currentTime;
-      events = begin();
-    }
+    if (queued.at === null) events = start(context.currentTime);
     await events;
     await until(next + (context.outputLatency || 0));
     output.disconnect();

@@ -90,7 +90,7 @@ async function* asWritten(pieces, split) {
     // Blanks and signs alone are no text yet.
     const parts = await split(waiting).catch((error) => (isUnspeakable(error) ? [] : Promise.reject(error)));
     if (isFirst && parts.length < 2) continue;
-    if (isFirst) yield parts.splice(0, 1)[0];
+    if (isFirst) yield /** @type {Part} */ (parts.shift());
     isFirst = false;
     const sentences = sentencesOf(parts);
     const last = sentences.pop();
@@ -182,19 +182,18 @@ export class Voice {
       const { text, ...rest } = part;
       return Object.assign(await this.say(text, { ...delivery, signal: ended }), rest);
     };
-    /** @param {Promise<Speech | null>} speech Handled where it is awaited; ignored once the loop has ended. */
-    const ignoringErrors = (speech) => (speech.catch(() => {}), speech);
     try {
       for (let next = speakNext(); ; ) {
         const speech = await next;
         if (!speech) return;
-        next = ignoringErrors(speakNext());
+        next = speakNext();
+        next.catch(() => {}); // handled where it is awaited; ignored once the loop has ended
         throwIfAborted(signal);
         yield speech;
       }
     } finally {
       loopEnded.abort();
-      ignoringErrors(parts.return(undefined).then(() => null));
+      parts.return(undefined).catch(() => {});
     }
   }
 

@@ -317,6 +317,7 @@ mod tests {
             ("iteration-0", true),
             ("new/base", true),
             ("new/clone", true),
+            ("new/iteration-0", true),
         ] {
             let files: Vec<_> = fs::read_dir(wavs.join("english-man").join(folder))
                 .unwrap()
