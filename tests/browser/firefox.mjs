@@ -63,24 +63,30 @@ export class Firefox {
     const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
     writeFileSync(join(profile, "user.js"), lines.join("\n"));
     const child = spawn(path, ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"], { stdio: ["ignore", "ignore", "pipe"] });
-    /** @type {string} */
-    const address = await within(ANSWER_SECONDS, "its start", (resolve, reject) => {
-      let said = "";
-      child.stderr.on("data", (chunk) => {
-        said += chunk;
-        const found = said.match(/WebDriver BiDi listening on (ws:\S+)/)?.[1];
-        if (found) resolve(found);
+    try {
+      /** @type {string} */
+      const address = await within(ANSWER_SECONDS, "its start", (resolve, reject) => {
+        let said = "";
+        child.stderr.on("data", (chunk) => {
+          said += chunk;
+          const found = said.match(/WebDriver BiDi listening on (ws:\S+)/)?.[1];
+          if (found) resolve(found);
+        });
+        child.once("exit", (code) => reject(new Error(`Firefox ended with ${code}: ${said}`)));
       });
-      child.once("exit", (code) => reject(new Error(`Firefox ended with ${code}: ${said}`)));
-    });
-    const socket = new WebSocket(`${address}/session`);
-    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-    const firefox = new Firefox(child, socket, profile);
-    const { capabilities } = await firefox.send("session.new", { capabilities: {} });
-    firefox.version = capabilities.browserVersion;
-    await firefox.send("session.subscribe", { events: ["log.entryAdded"] });
-    firefox.#context = (await firefox.send("browsingContext.getTree", {})).contexts[0].context;
-    return firefox;
+      const socket = new WebSocket(`${address}/session`);
+      await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+      const firefox = new Firefox(child, socket, profile);
+      const { capabilities } = await firefox.send("session.new", { capabilities: {} });
+      firefox.version = capabilities.browserVersion;
+      await firefox.send("session.subscribe", { events: ["log.entryAdded"] });
+      firefox.#context = (await firefox.send("browsingContext.getTree", {})).contexts[0].context;
+      return firefox;
+    } catch (error) {
+      // A child that is left behind keeps Node, and so the whole file of tests, from ending.
+      child.kill("SIGKILL");
+      throw error;
+    }
   }
 
   /** @param {string} method @param {object} params @returns {Promise<any>} */

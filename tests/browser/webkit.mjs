@@ -2,12 +2,24 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const START_SECONDS = 40;
+const STARTS = 3;
+const START_SECONDS = 30;
 /** The time limit of a script in the page. */
 const SCRIPT_SECONDS = 120;
+
+/** @returns {Promise<number>} */
+const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
 
 /** @param {string} name */
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name)).find(existsSync);
@@ -26,41 +38,59 @@ export class WebKit {
   /** Uncaught errors of the pages before this one. @type {string[]} */
   #problems = [];
   #session = "";
+  address = "";
 
-  /** @param {import("node:child_process").ChildProcess[]} children @param {string} address */
-  constructor(children, address) {
+  /** @param {import("node:child_process").ChildProcess[]} children */
+  constructor(children) {
     this.children = children;
-    this.address = address;
   }
 
   /** @param {NonNullable<ReturnType<typeof findWebKit>>} found */
   static async open({ driver, browser, display }) {
     const screen = spawn(display, ["-displayfd", "3", "-screen", "0", "1280x1000x24", "-nolisten", "tcp"], { stdio: ["ignore", "ignore", "ignore", "pipe"] });
-    const number = await new Promise((resolve, reject) => {
-      screen.once("exit", (code) => reject(new Error(`Xvfb ended with ${code}`)));
-      /** @type {import("node:stream").Readable} */ (screen.stdio[3]).once("data", (data) => resolve(String(data).trim()));
-    });
-    const port = 20_000 + Math.floor(Math.random() * 20_000);
-    // Without a language, the browser reports the language "C", which does not exist.
-    const environment = { ...process.env, LANG: "en_US.UTF-8", LANGUAGE: "en_US", DISPLAY: `:${number}`, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" };
-    const server = spawn(driver, [`--port=${port}`, "--host=127.0.0.1"], { stdio: "ignore", env: environment });
-    const webkit = new WebKit([server, screen], `http://127.0.0.1:${port}`);
-    for (const end = Date.now() + 1000 * START_SECONDS; ; await sleep(200)) {
-      const ready = await fetch(`${webkit.address}/status`).then((answer) => answer.ok, () => false);
-      if (ready) break;
-      if (Date.now() > end) throw new Error(`WebKitWebDriver did not start within ${START_SECONDS} s`);
+    const webkit = new WebKit([screen]);
+    try {
+      const number = await new Promise((resolve, reject) => {
+        screen.once("exit", (code) => reject(new Error(`Xvfb ended with ${code}`)));
+        /** @type {import("node:stream").Readable} */ (screen.stdio[3]).once("data", (data) => resolve(String(data).trim()));
+      });
+      // Without a language, the browser reports the language "C", which does not exist.
+      const environment = { ...process.env, LANG: "en_US.UTF-8", LANGUAGE: "en_US", DISPLAY: `:${number}`, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" };
+      await webkit.#start(driver, environment);
+      const options = { binary: browser, args: ["--automation"] };
+      const { sessionId, capabilities } = await webkit.#send("POST", "/session", { capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } } });
+      webkit.#session = `/session/${sessionId}`;
+      webkit.version = capabilities.browserVersion;
+      await webkit.#send("POST", "/timeouts", { script: 1000 * SCRIPT_SECONDS, pageLoad: 1000 * SCRIPT_SECONDS });
+      return webkit;
+    } catch (error) {
+      // A child that is left behind keeps Node, and so the whole file of tests, from ending.
+      await webkit.close();
+      throw error;
     }
-    const options = { binary: browser, args: ["--automation"] };
-    const { sessionId, capabilities } = await webkit.#send("POST", "/session", { capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } } });
-    webkit.#session = `/session/${sessionId}`;
-    webkit.version = capabilities.browserVersion;
-    await webkit.#send("POST", "/timeouts", { script: 1000 * SCRIPT_SECONDS, pageLoad: 1000 * SCRIPT_SECONDS });
-    return webkit;
+  }
+
+  /** Starts the driver. Its port is chosen beforehand, so another program may take it meanwhile: it is started again then. @param {string} driver @param {NodeJS.ProcessEnv} env */
+  async #start(driver, env) {
+    let failure = "";
+    for (let attempt = 0; attempt < STARTS; attempt++) {
+      const port = await freePort();
+      const server = spawn(driver, [`--port=${port}`, "--host=127.0.0.1"], { stdio: ["ignore", "ignore", "pipe"], env });
+      this.children.push(server);
+      this.address = `http://127.0.0.1:${port}`;
+      server.stderr.on("data", (data) => (failure += data));
+      for (const end = Date.now() + 1000 * START_SECONDS; Date.now() < end && server.exitCode === null; await sleep(200)) {
+        if (await fetch(`${this.address}/status`, { signal: AbortSignal.timeout(2000) }).then((answer) => answer.ok, () => false)) return;
+      }
+      failure += ` (exit code ${server.exitCode})\n`;
+      server.kill("SIGKILL");
+    }
+    throw new Error(`WebKitWebDriver did not start: ${failure}`);
   }
 
   /** @param {"GET" | "POST" | "DELETE"} method @param {string} path @param {object} [body] @returns {Promise<any>} */
   async #send(method, path, body) {
-    const answer = await fetch(this.address + this.#session + path, { method, body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
+    const answer = await fetch(this.address + this.#session + path, { method, body: body && JSON.stringify(body), headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(1000 * (SCRIPT_SECONDS + 30)) });
     const { value } = /** @type {any} */ (await answer.json());
     if (!answer.ok) throw new Error(`WebKit, ${method} ${path}: ${value.error}: ${value.message}`);
     return value;
