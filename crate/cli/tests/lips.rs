@@ -514,9 +514,10 @@ impl Workflow {
         let wav = fs::read(self.path("spoken.wav")).unwrap();
         let mark = b"Synthetic speech";
         assert!(wav.windows(mark.len()).any(|window| window == mark));
-        let samples = ownvoice::audio::wav::read(&wav).unwrap().samples;
+        let ownvoice::audio::Audio { samples, sample_rate_hz } = ownvoice::audio::wav::read(&wav).unwrap();
         let level = |from: f32, to: f32| {
-            let part = &samples[(from * RATE_HZ as f32) as usize..(to * RATE_HZ as f32) as usize];
+            let sample = |seconds: f32| (seconds * sample_rate_hz as f32) as usize;
+            let part = &samples[sample(from)..sample(to)];
             part.iter().map(|sample| sample.abs()).fold(0.0, f32::max)
         };
         assert!(level(0.2, 1.2) > 0.0 && level(1.9, 2.1) == 0.0 && level(2.8, 3.8) > 0.0);

@@ -1,7 +1,11 @@
 //! Checks that the files in `models/` are complete, load, and clone a speaker who was held out of the training.
 
 use ownvoice::{
-    audio::speaker::{SpeakerStats, distance},
+    audio::{
+        mel::MelExtractor,
+        resample::resample,
+        speaker::{SpeakerStats, distance},
+    },
     clone::{FineTuner, options::CloneOptions},
     digest::sha256_hex,
     synth::{SpeakOptions, speak_async},
@@ -90,7 +94,9 @@ fn thirty_iterations_approach_a_held_out_speaker() {
             block_on(speak_async(voice, text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true))
                 .unwrap();
         let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
-        let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
+        let config = base.mel_config();
+        let samples = resample(&speech.samples, speech.sample_rate_hz, config.sample_rate_hz).unwrap();
+        let mel = MelExtractor::new(config.clone()).extract(&samples);
         let errors =
             block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
         (distance(&stats, &target), errors.errors as f32 / errors.length as f32)
