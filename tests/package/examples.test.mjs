@@ -53,7 +53,7 @@ test("the type checker finds nothing wrong with them", () => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "clips.js"), CLIPS);
   all.forEach((example, index) => writeFileSync(join(folder, `${index}.js`), script(example)));
-  const compilerOptions = { allowJs: true, checkJs: true, noEmit: true, strict: true, target: "es2023", lib: ["es2023", "dom", "esnext.disposable"], module: "esnext", moduleResolution: "bundler", types: [] };
+  const compilerOptions = { allowJs: true, checkJs: true, noEmit: true, strict: true, target: "es2023", lib: ["es2023", "dom"], module: "esnext", moduleResolution: "bundler", types: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.js"] }));
   const said = (() => {
     try {
