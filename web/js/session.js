@@ -37,6 +37,7 @@ export async function startSession(options, inherited = {}) {
   const worklet = absolute(workletUrl ?? new URL("./capture-worklet.js?no-inline", import.meta.url).href);
 
   const files = addresses(base ?? (await installedBase()), absolute);
+  throwIfAborted(signal);
   const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
   /** @type {Remote<LeaderMethods>} */
   const remote = new Remote(worker);
@@ -66,7 +67,7 @@ async function installedBase() {
     // A literal within `try`, for which bundlers look: where the package is not installed, they build nevertheless, and it fails here.
     // @ts-ignore
     const { default: files } = await import("ownvoice-base");
-    if (files) return files;
+    if (files?.manifest) return files; // a bundler may have been told to put an empty module in its place
   } catch {
     // not installed, or no file of the page's import map
   }
