@@ -63,15 +63,16 @@ export async function startSession(options, inherited = {}) {
 
 /** Returns the files of the package `ownvoice-base`; fails with `base-missing` where it is not installed. @returns {Promise<BaseFiles>} */
 async function installedBase() {
+  let reason = "an empty module is in its place";
   try {
     // A literal within `try`, for which bundlers look: where the package is not installed, they build nevertheless, and it fails here.
     // @ts-ignore
     const { default: files } = await import("ownvoice-base");
-    if (files?.manifest) return files; // a bundler may have been told to put an empty module in its place
-  } catch {
-    // not installed, or no file of the page's import map
+    if (files?.manifest) return files;
+  } catch (error) {
+    reason = /** @type {Error} */ (error).message;
   }
-  throw new OwnvoiceError("base-missing", "there is no base voice: install the package ownvoice-base, or pass the option base to load");
+  throw new OwnvoiceError("base-missing", `there is no base voice: install the package ownvoice-base, or pass the option base to load (${reason})`);
 }
 
 /** Returns the absolute addresses of the files of a base. @param {string | URL | BaseFiles} base @param {(url: string | URL) => string} absolute @returns {Addresses} */
