@@ -30,7 +30,10 @@ function descriptions(source) {
 /** Returns the declarations of a script. @param {string} name */
 function declaration(name) {
   const about = descriptions(readFileSync(join(web, "js", `${name}.js`), "utf8"));
-  return readFileSync(join(made, `${name}.d.ts`), "utf8")
+  const text = readFileSync(join(made, `${name}.d.ts`), "utf8");
+  // The default libraries of TypeScript lack this symbol.
+  const reference = text.includes("[Symbol.asyncDispose]") ? '/// <reference lib="esnext.disposable" />\n' : "";
+  return reference + text
     .replace(/^\/\*\*(?:(?!\*\/)[^])*@(?:typedef|import)\b[^]*?\*\/\n/gm, "") // already declared
     .replace(/^ *\/\*\* @type .*\*\/\n|\n *\*\n *\* @type .*$| @type \{.*\}(?= \*\/)/gm, "") // declared below each
     .replace(/^export type (\w+) /gm, (line, type) => (about.has(type) ? `/**\n * ${about.get(type)}\n */\n${line}` : line));

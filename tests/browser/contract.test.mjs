@@ -22,7 +22,7 @@ const inPage = (body, input) => run(session, body, input);
 /** @param {string} code @param {string} body @param {any} [input] */
 async function fails(code, body, input) {
   const error = await inPage(body, input);
-  assert.deepEqual({ code: error?.code, name: error?.name }, { code, name: "OwnvoiceError" }, error?.message);
+  assert.deepEqual({ code: error?.code, name: error?.name }, { code, name: code === "cancelled" ? "AbortError" : "OwnvoiceError" }, error?.message);
   assert.ok(error.message.length > 5, "it has a message");
 }
 
@@ -437,6 +437,11 @@ describe("cancelling", () => {
     assert.deepEqual(found, ["microphone-failed", "ended", false, ["live", true], ["ended", "closed"]]);
   });
   test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
+  test("for a reason of the caller's own, which is what is thrown", async () => {
+    const given = "const end = new AbortController(); const stop = () => end.abort(new ownvoice.OwnvoiceError('enough', 'this is enough'));";
+    await fails("enough", `${given} return studio.base.say('One. Two. Three. Four.', { signal: end.signal, onProgress: stop })`);
+    await fails("enough", `${given} return studio.clone(clips, { signal: end.signal, onStep: ({ iteration }) => iteration === 3 && stop() })`);
+  });
   test("opening, checking, reading and saving", async () => {
     for (const call of ["studio.open(file, { signal })", "studio.checkClip(clip, { signal })", "studio.readWav(wav, { signal })", "studio.base.save({ signal })"]) {
       const given = "const end = new AbortController(); const { signal } = end; const file = await studio.base.save(); const wav = ownvoice.wavBlob(clip.samples, 16000);";

@@ -41,6 +41,11 @@ test("the package's README lists the codes that a caller can get, and no others"
   assert.deepEqual(listed.sort(), [...all].filter(isOfPackage).sort());
 });
 
+test("the type of codes has the same codes", () => {
+  const [, union] = read("web/js/errors.js").match(/@typedef \{\(([^}]*)\)\} ErrorCode/) ?? [];
+  assert.deepEqual(codes(union ?? "", /"([a-z-]+)"/g).sort(), [...all].filter(isOfPackage).sort());
+});
+
 test("the page has a text for each code that a visitor can get", () => {
   const without = [...all].filter((code) => isOfPackage(code) && !OF_PROGRAMS.includes(code) && !(`error.${code}` in en));
   assert.deepEqual(without, []);
@@ -50,7 +55,7 @@ test("the page has a text for each code that a visitor can get", () => {
 const thrown = (folder) => inFolder(folder, /"((?:camera|capture)-[a-z]+)"|OwnvoiceError\("([a-z-]+)"/g).filter((code) => code && code !== "cancelled");
 /** The codes of a camera, without those of a microphone beside it. */
 const OF_CAMERA = thrown("www/shared").filter((code) => code.startsWith("camera-"));
-const OF_LOADING = ["download-failed", "base-corrupt", "worker-unavailable", "worker-crashed", "message-failed"];
+const OF_LOADING = ["download-failed", "base-corrupt", "base-unsupported", "worker-unavailable", "worker-crashed", "message-failed"];
 
 test("the page of lips has a text for each code of its own, and of loading, reading and training", () => {
   const own = [...thrown("www/lips"), ...thrown("www/shared").filter((code) => /^(camera|capture)-/.test(code))];

@@ -42,12 +42,12 @@ test("each type that the WebAssembly declares is compared with the shipped one",
   assert.deepEqual(declared.filter((name) => !internal.includes(name) && !compared.includes(`wasm.${name}`)), []);
 });
 
-test("progress is narrowed by its status", () => {
+test("progress is narrowed by its status, errors by their code, and studios can be disposed of", () => {
   const folder = mkdtempSync(join(tmpdir(), "ownvoice-narrowed-"));
   const file = join(folder, "narrowed.ts");
   writeFileSync(
     file,
-    `import type { CloneProgress, LoadProgress } from ${JSON.stringify(join(SHIPPED, "index.js"))};
+    `import type { CloneProgress, ErrorCode, LoadProgress, OwnvoiceError, Studio } from ${JSON.stringify(join(SHIPPED, "index.js"))};
 export function trained(progress: CloneProgress): number | string {
   switch (progress.status) {
     case "aligning": case "finishing": return progress.status;
@@ -62,9 +62,20 @@ export function loaded(progress: LoadProgress): number {
   if (progress.status === "starting") return 1;
   return progress.what === "base" ? progress.loadedBytes / progress.totalBytes : progress.loadedBytes;
 }
+export function isQuiet(error: OwnvoiceError): boolean {
+  // @ts-expect-error No error has this code.
+  if (error.code === "clip-silent") return false;
+  const code: ErrorCode = error.code;
+  return code === "clip-too-quiet";
+}
+export async function use(loading: Promise<Studio>): Promise<void> {
+  await using studio = await loading;
+  await using voice = await studio.open(new Blob());
+  await using microphone = studio.microphone;
+}
 `,
   );
   const tsc = join(ROOT, "tests/node_modules/typescript/bin/tsc");
-  const options = "--ignoreConfig --noEmit --strict --target es2023 --lib es2023,dom,dom.asynciterable,esnext.disposable --module esnext --moduleResolution bundler --types";
+  const options = "--ignoreConfig --noEmit --strict --target es2023 --lib es2023,dom,dom.asynciterable --module esnext --moduleResolution bundler --types";
   execFileSync("node", [tsc, file, ...options.split(" "), ""], { stdio: "inherit" });
 });

@@ -9,15 +9,16 @@ import { extname, join } from "node:path";
 import { ROOT } from "../browser/harness.mjs";
 import { spokenSamples } from "../browser/steps.mjs";
 
-/** The tarball of `cargo xtask pack`. */
+/** The tarballs of `cargo xtask pack`: the package, and the base voice. */
 export const TARBALL = process.env.OWNVOICE_TARBALL ?? "";
+export const BASE_TARBALL = process.env.OWNVOICE_BASE_TARBALL ?? "";
 
-/** Returns a new folder in which the tarball is installed. */
-export function install() {
-  assert.ok(existsSync(TARBALL), "OWNVOICE_TARBALL names the tarball: `cargo xtask test package` makes it");
+/** Returns a new folder in which tarballs are installed. */
+export function install(tarballs = [TARBALL, BASE_TARBALL]) {
+  assert.ok(tarballs.every(existsSync), "OWNVOICE_TARBALL and OWNVOICE_BASE_TARBALL name the tarballs: `cargo xtask test package` makes them");
   const folder = mkdtempSync(join(tmpdir(), "ownvoice-consumer-"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--offline", TARBALL], { cwd: folder, stdio: "inherit" });
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--offline", ...tarballs], { cwd: folder, stdio: "inherit" });
   return folder;
 }
 
@@ -37,6 +38,11 @@ export function baseFile(path) {
   const tiny = join(ROOT, "tests/fixtures/tiny-base", path.slice("/models/base/".length));
   return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
 }
+
+/** The import map of a page that has the packages beside it. */
+export const IMPORT_MAP = `<script type="importmap">${JSON.stringify({
+  imports: { ownvoice: "/ownvoice/js/index.js", "ownvoice/speech-synthesis": "/ownvoice/js/speech-synthesis.js", "ownvoice-base": "/ownvoice-base/index.js" },
+})}</script>`;
 
 /** Serves a folder. @param {string} folder @param {(path: string) => string | null} [elsewhere] Returns the path of a file that is not in the folder.
  * @returns {Promise<{ url: string, stop: () => void }>} */

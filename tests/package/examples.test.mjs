@@ -1,4 +1,4 @@
-// Runs each example of the documentation as it is: the code blocks of both READMEs, and the examples of `load`, `Device`, `Voice` and `Speech` in the types that
+// Runs each example of the documentation as it is: the code blocks of the READMEs, and the examples of `load`, `Device`, `Voice` and `Speech` in the types that
 // the package ships. The type checker checks them against the installed package, and they run in Chromium.
 
 import assert from "node:assert/strict";
@@ -7,11 +7,11 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ROOT, open } from "../browser/harness.mjs";
-import { CLIPS, install, serve } from "./consumer.mjs";
+import { CLIPS, IMPORT_MAP, install, serve } from "./consumer.mjs";
 
 const MINUTE = 60_000;
 
-/** A folder in which the tarball is installed. */
+/** A folder in which the tarballs are installed. */
 const installed = install();
 const shipped = join(installed, "node_modules/ownvoice");
 
@@ -32,7 +32,7 @@ function examples(file) {
   }));
 }
 
-const all = [...blocks("README.md"), ...blocks("web/README.md"), ...["index.d.ts", "speech.d.ts", "voice.d.ts"].flatMap(examples)];
+const all = [...blocks("README.md"), ...blocks("web/README.md"), ...blocks("web/base/README.md"), ...["index.d.ts", "speech.d.ts", "voice.d.ts"].flatMap(examples)];
 
 /** Returns an example as a module, with the imports and values that it presumes.
  * @param {Example} example */
@@ -44,7 +44,7 @@ function script({ code }) {
 
 test("there are examples of each", () => {
   const names = all.map(({ name }) => name.replace(/, .*/, ""));
-  for (const file of ["README.md", "web/README.md", "index.d.ts", "speech.d.ts", "voice.d.ts"]) assert.ok(names.includes(file), file);
+  for (const file of ["README.md", "web/README.md", "web/base/README.md", "index.d.ts", "speech.d.ts", "voice.d.ts"]) assert.ok(names.includes(file), file);
   for (const call of ["load(", ".clone(", ".say(", ".stream(", ".save(", ".open(", ".device", ".toBlob("]) assert.ok(all.some(({ code }) => code.includes(call)), call);
 });
 
@@ -53,7 +53,7 @@ test("the type checker finds nothing wrong with them", () => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "clips.js"), CLIPS);
   all.forEach((example, index) => writeFileSync(join(folder, `${index}.js`), script(example)));
-  const compilerOptions = { allowJs: true, checkJs: true, noEmit: true, strict: true, target: "es2023", lib: ["es2023", "dom", "esnext.disposable"], module: "esnext", moduleResolution: "bundler", types: [] };
+  const compilerOptions = { allowJs: true, checkJs: true, noEmit: true, strict: true, target: "es2023", lib: ["es2023", "dom"], module: "esnext", moduleResolution: "bundler", types: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.js"] }));
   const said = (() => {
     try {
@@ -72,15 +72,14 @@ describe("in Chromium", () => {
   let site;
   before(async () => {
     mkdirSync(folder, { recursive: true });
-    cpSync(shipped, join(folder, "ownvoice"), { recursive: true });
+    for (const name of ["ownvoice", "ownvoice-base"]) cpSync(join(installed, "node_modules", name), join(folder, name), { recursive: true });
     // With the default, an example would train for all iterations.
     const engine = join(folder, "ownvoice/js/index.js");
     writeFileSync(engine, readFileSync(engine, "utf8").replace("async clone(clips, { iterations,", "async clone(clips, { iterations = 3,"));
     writeFileSync(join(folder, "clips.js"), CLIPS);
     all.forEach((example, index) => {
       writeFileSync(join(folder, `${index}.js`), script(example));
-      const map = '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js", "ownvoice/speech-synthesis": "/ownvoice/js/speech-synthesis.js" } }</script>';
-      writeFileSync(join(folder, `${index}.html`), `<!doctype html><html lang="en"><head><title>${index}</title><link rel="icon" href="data:,">${map}<script type="module" src="${index}.js"></script></head></html>`);
+      writeFileSync(join(folder, `${index}.html`), `<!doctype html><html lang="en"><head><title>${index}</title><link rel="icon" href="data:,">${IMPORT_MAP}<script type="module" src="${index}.js"></script></head></html>`);
     });
     site = await serve(folder);
   });

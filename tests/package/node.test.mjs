@@ -17,8 +17,8 @@ const TRAPS = `
 
 test("it can be imported in Node, and uses nothing that only a browser has", () => {
   const folder = install();
-  const printed = run(folder, `${TRAPS} const { load, Storage } = await import("ownvoice"); console.log(JSON.stringify([typeof load, typeof Storage.clear, asked]));`);
+  const printed = run(folder, `${TRAPS} await import("ownvoice-base"); const { load, Storage } = await import("ownvoice"); console.log(JSON.stringify([typeof load, typeof Storage.clear, asked]));`);
   assert.deepEqual(JSON.parse(printed), ["function", "function", []]);
-  const failed = run(folder, `import { OwnvoiceError, load } from "ownvoice"; load({ base: "https://example.org/" }).catch((error) => console.log(JSON.stringify([error instanceof OwnvoiceError, error.code])));`);
+  const failed = run(folder, `import { OwnvoiceError, load } from "ownvoice"; load().catch((error) => console.log(JSON.stringify([error instanceof OwnvoiceError, error.code])));`);
   assert.deepEqual(JSON.parse(failed), [true, "worker-unavailable"], "its use fails with a code");
 });

@@ -27,10 +27,15 @@ async function download(url, signal, onBytes) {
   }
 }
 
-/** Fetches a text. Many hosts answer with a page, and with success, where a file is missing. @param {string | URL} url @param {AbortSignal} signal */
+/** Fails with `download-failed` where a host answered with a page, and with success, because a file is missing. @param {string} text Its beginning. @param {string | URL} url */
+function assertNoPage(text, url) {
+  if (/^\s*</.test(text)) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} is missing: its host answered with a web page`);
+}
+
+/** Fetches a text. @param {string | URL} url @param {AbortSignal} signal */
 async function downloadText(url, signal) {
   const text = new TextDecoder().decode(await download(url, signal));
-  if (/^\s*</.test(text)) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} is missing: its host answered with a web page`);
+  assertNoPage(text, url);
   return text;
 }
 
@@ -52,10 +57,15 @@ export async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** The addresses of a base's files: of its manifest, and of each part that is not at the path that the manifest names. @typedef {{ manifest: string, [part: string]: string }} Addresses */
+
+/** Returns the addresses of a base that is served as a folder. @param {string} folder @returns {Addresses} */
+export const inFolder = (folder) => ({ manifest: new URL("manifest.json", folder).href });
+
 /**
  * A file of a base voice, as its manifest names it.
  * @typedef {object} ManifestFile
- * @property {string} path Relative to the base's folder.
+ * @property {string} path Relative to the manifest.
  * @property {number} bytes
  * @property {string} sha256
  */
@@ -65,16 +75,16 @@ export class BaseCache {
   /** Writes under way, which loading does not wait for. @type {Promise<void>[]} */
   #writes = [];
 
-  /** @param {Cache} cache @param {string} base */
-  constructor(cache, base) {
+  /** @param {Cache} cache @param {string} manifest */
+  constructor(cache, manifest) {
     this.cache = cache;
-    this.base = base;
+    this.manifest = manifest;
   }
 
-  /** @param {string} base Folder of the base voice. @returns {Promise<BaseCache | null>} Null where the browser has no cache. */
-  static async open(base) {
+  /** @param {string} manifest Address of the base's manifest, beside which the files are cached. @returns {Promise<BaseCache | null>} Null where the browser has no cache. */
+  static async open(manifest) {
     try {
-      return new BaseCache(await caches.open("ownvoice-base"), base);
+      return new BaseCache(await caches.open("ownvoice-base"), manifest);
     } catch {
       return null; // an insecure origin or a private window
     }
@@ -82,7 +92,7 @@ export class BaseCache {
 
   /** @param {string} hash */
   #key(hash) {
-    return new URL(`sha256/${hash}`, this.base).href;
+    return new URL(`sha256/${hash}`, this.manifest).href;
   }
 
   /** Returns a file, or null where it is missing, damaged or cannot be read: it is then fetched. @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
@@ -100,7 +110,7 @@ export class BaseCache {
   async tidy(hashes, others = []) {
     await Promise.all(this.#writes);
     const [wanted, stays] = [hashes, [...hashes, ...(others ?? [])]].map((list) => new Set(list.map((hash) => this.#key(hash))));
-    const cached = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
+    const cached = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.manifest).href));
     if (others) await Promise.all(cached.filter((url) => !stays.has(url)).map((url) => this.cache.delete(url)));
     return [...wanted].every((url) => cached.includes(url));
   }
@@ -108,38 +118,48 @@ export class BaseCache {
 
 /**
  * Returns a file of a base, from the cache or from the network, checked against its hash.
- * @param {string} base @param {ManifestFile} file @param {BaseCache | null} cache @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes
+ * @param {string} url @param {string} hash @param {BaseCache | null} cache @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes
  */
-export async function verified(base, file, cache, signal, onBytes) {
-  const cached = await cache?.get(file.sha256);
+export async function verified(url, hash, cache, signal, onBytes) {
+  const cached = await cache?.get(hash);
   if (cached) {
     onBytes(cached.length);
     return cached;
   }
-  const url = new URL(file.path, base);
   const bytes = await download(url, signal, onBytes);
-  if ((await sha256(bytes)) !== file.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
-  cache?.put(file.sha256, bytes);
+  if ((await sha256(bytes)) !== hash) {
+    assertNoPage(new TextDecoder().decode(bytes.subarray(0, 100)), url);
+    throw new OwnvoiceError("base-corrupt", `${new URL(url).pathname} is not the file that its manifest names`);
+  }
+  cache?.put(hash, bytes);
   return bytes;
 }
 
-/** Fetches the manifest of a base. @param {string} base Folder of the base. @param {AbortSignal} signal */
-export const fetchManifest = (base, signal) => downloadText(new URL("manifest.json", base), signal);
+/** The format of manifests that this version reads; manifests without a `format` have it. */
+const FORMAT = 1;
+
+/** Fetches the manifest of a base; fails with `base-unsupported` where it is of another format. @param {Addresses} base @param {AbortSignal} signal */
+export async function fetchManifest(base, signal) {
+  const manifest = await downloadText(base.manifest, signal);
+  const { format = FORMAT } = parsed(manifest);
+  if (format !== FORMAT) throw new OwnvoiceError("base-unsupported", `the base voice has format ${format}, and this version of ownvoice reads format ${FORMAT}`);
+  return manifest;
+}
 
 /**
  * Returns the files that a manifest names, from the cache or from the network. `cached` resolves once they are written, to whether the cache holds all of them.
  * @template {string} Part
- * @param {string} base Folder of the base. @param {string} manifest @param {readonly Part[]} required The parts that it must have; a vocoder is optional.
+ * @param {Addresses} base @param {string} manifest @param {readonly Part[]} required The parts that it must have; a vocoder is optional.
  * @param {boolean} caching @param {string[] | null} others Manifests whose files stay in the cache; null: all files stay. @param {AbortSignal} signal
  * @param {(loadedBytes: number, totalBytes: number) => void} onBytes
  */
 export async function fetchBase(base, manifest, required, caching, others, signal, onBytes) {
-  const cache = caching ? await BaseCache.open(base) : null;
+  const cache = caching ? await BaseCache.open(base.manifest) : null;
   const files = filesOf(manifest, required);
   const totalBytes = sum(files.map(({ bytes }) => bytes));
   const loaded = files.map(() => 0);
   const fetched = files.map(async (file, index) => {
-    const bytes = await verified(base, file, cache, signal, (bytes) => {
+    const bytes = await verified(base[file.part] ?? new URL(file.path, base.manifest).href, file.sha256, cache, signal, (bytes) => {
       loaded[index] = bytes;
       onBytes(sum(loaded), totalBytes);
     });
@@ -154,17 +174,29 @@ export async function fetchBase(base, manifest, required, caching, others, signa
 
 /** Returns the files that a manifest names. @param {string} manifest @param {readonly string[]} required @returns {(ManifestFile & { part: string })[]} */
 function filesOf(manifest, required) {
+  const { files } = parsed(manifest);
   try {
-    const { files } = JSON.parse(manifest);
     return (files.vocoder ? [...required, "vocoder"] : required).map((part) => {
       const { path, bytes, sha256 } = files[part];
       if (typeof path !== "string" || typeof bytes !== "number" || typeof sha256 !== "string") throw new Error(`files.${part} lacks path, bytes or sha256`);
       return { part, path, bytes, sha256 };
     });
   } catch (error) {
-    throw new OwnvoiceError("base-corrupt", `the manifest of the base voice cannot be read: ${/** @type {Error} */ (error).message}`);
+    throw unreadable(error);
   }
 }
+
+/** @param {string} manifest @returns {{ format?: unknown, files?: any }} */
+function parsed(manifest) {
+  try {
+    return Object(JSON.parse(manifest));
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+/** @param {unknown} error */
+const unreadable = (error) => new OwnvoiceError("base-corrupt", `the manifest of the base voice cannot be read: ${/** @type {Error} */ (error).message}`);
 
 /** @param {number[]} values */
 const sum = (values) => values.reduce((all, value) => all + value, 0);

@@ -1,13 +1,62 @@
 // Errors with a stable code, and the check for cancellation.
 
-/** An error with a stable `code` for programs and a message for people. */
+/**
+ * The codes of errors; README.md says what each means.
+ * @typedef {(
+ *   | "clip-empty"
+ *   | "clip-too-short"
+ *   | "clip-too-long"
+ *   | "clip-too-quiet"
+ *   | "clip-clipped"
+ *   | "clip-noisy"
+ *   | "clip-mismatch"
+ *   | "rate-unsupported"
+ *   | "audio-unreadable"
+ *   | "no-clips"
+ *   | "text-empty"
+ *   | "text-too-long"
+ *   | "text-unsupported"
+ *   | "voice-corrupt"
+ *   | "base-mismatch"
+ *   | "base-missing"
+ *   | "base-corrupt"
+ *   | "base-unsupported"
+ *   | "checkpoint-corrupt"
+ *   | "download-failed"
+ *   | "no-adapter"
+ *   | "device-unavailable"
+ *   | "device-wrong"
+ *   | "device-lost"
+ *   | "precision-unsupported"
+ *   | "training-diverged"
+ *   | "training-elsewhere"
+ *   | "nothing-stored"
+ *   | "storage-full"
+ *   | "storage-failed"
+ *   | "storage-unavailable"
+ *   | "microphone-denied"
+ *   | "microphone-missing"
+ *   | "microphone-unavailable"
+ *   | "microphone-closed"
+ *   | "microphone-failed"
+ *   | "worker-unavailable"
+ *   | "worker-crashed"
+ *   | "message-failed"
+ *   | "option-invalid"
+ *   | "closed"
+ *   | "cancelled"
+ *   | "internal"
+ * )} ErrorCode
+ */
+
+/** An error with a stable `code` for programs and a message for people. Where the caller aborted its name is `AbortError`, otherwise `OwnvoiceError`. */
 export class OwnvoiceError extends Error {
-  /** @param {string} code @param {string} message @param {{ clip?: number, found?: number }} [details] */
+  /** @param {ErrorCode | (string & {})} code Pages may make errors with codes of their own. @param {string} message @param {{ clip?: number, found?: number }} [details] */
   constructor(code, message, { clip, found } = {}) {
     super(message);
-    this.name = "OwnvoiceError";
-    /** For example `clip-too-quiet`; README.md lists the codes. @type {string} */
-    this.code = code;
+    this.name = code === "cancelled" ? "AbortError" : "OwnvoiceError";
+    /** For example `clip-too-quiet`. @type {ErrorCode} */
+    this.code = /** @type {ErrorCode} */ (code);
     /** Index of the clip at fault among those given. @type {number | undefined} */
     this.clip = clip;
     /** The value that was measured, where a limit decides; the code implies its unit: dB, seconds, percent or phones. @type {number | undefined} */
@@ -36,23 +85,32 @@ export function describe(error) {
 export const isLost = (error) => ["worker-crashed", "device-lost"].includes(/** @type {{ code?: string } | undefined} */ (error)?.code ?? "");
 
 /**
- * Throws `cancelled` once the signal is aborted.
+ * Returns what a call rejects with once its signal is aborted: the caller's own reason, or `cancelled` where `abort()` was given none.
+ * @internal
+ * @param {AbortSignal} signal @returns {unknown}
+ */
+export function reasonOf({ reason }) {
+  return reason instanceof DOMException && reason.name === "AbortError" ? new OwnvoiceError("cancelled", "cancelled") : reason;
+}
+
+/**
+ * Throws the reason once the signal is aborted.
  * @internal
  * @param {AbortSignal} [signal]
  */
 export function throwIfAborted(signal) {
-  if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+  if (signal?.aborted) throw reasonOf(signal);
 }
 
 /**
- * Resolves as `promise` does, or rejects with `cancelled` as soon as the signal is aborted.
+ * Resolves as `promise` does, or rejects with the reason as soon as the signal is aborted.
  * @internal
  * @template T @param {Promise<T>} promise @param {AbortSignal} [signal] @returns {Promise<T>}
  */
 export function unlessAborted(promise, signal) {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
-    const cancel = () => reject(new OwnvoiceError("cancelled", "cancelled"));
+    const cancel = () => reject(reasonOf(signal));
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel);
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
@@ -68,8 +126,8 @@ export function anySignal(...signals) {
   if (AbortSignal.any) return AbortSignal.any(signals);
   const ended = new AbortController();
   for (const signal of signals) {
-    if (signal.aborted) ended.abort();
-    signal.addEventListener("abort", () => ended.abort(), { once: true, signal: ended.signal });
+    if (signal.aborted) ended.abort(signal.reason);
+    signal.addEventListener("abort", () => ended.abort(signal.reason), { once: true, signal: ended.signal });
   }
   return ended.signal;
 }

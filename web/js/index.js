@@ -18,10 +18,12 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 /** @import { WorkerProgress } from "./training.js" */
 
 /** @typedef {import("./options.js").Audio} Audio */
+/** @typedef {import("./options.js").BaseFiles} BaseFiles */
 /** @typedef {import("./options.js").Clip} Clip */
 /** @typedef {import("./options.js").Recording} Recording */
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./device.js").SelfTest} SelfTest */
+/** @typedef {import("./errors.js").ErrorCode} ErrorCode */
 /** @typedef {import("./options.js").CloneOptions} CloneOptions */
 /** @typedef {import("./options.js").Consent} Consent */
 /** @typedef {import("./options.js").LoadOptions} LoadOptions */
@@ -65,7 +67,7 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 /** @typedef {import("./wav.js").Origin} Origin */
 
 /**
- * Fetches the program and the base voice, and prepares the device.
+ * Fetches the program and the base voice, and prepares the device. Without the option `base`, the base is that of the package `ownvoice-base`.
  *
  * @example
  * const abort = new AbortController();
@@ -80,10 +82,10 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
  * console.log(studio.device.reason);
  * studio.close();
  *
- * @param {LoadOptions} options
+ * @param {LoadOptions} [options]
  * @returns {Promise<Studio>}
  */
-export const load = async (options) => new Studio(options, await startSession(options));
+export const load = async (options = {}) => new Studio(options, await startSession(options));
 
 /** A loaded base voice on a device. `load` makes it. */
 export class Studio {
@@ -281,6 +283,12 @@ export class Studio {
   close() {
     this.#microphone?.end();
     this.#connection.close();
+  }
+
+  // Where a browser lacks the symbol, the method is named "undefined", and nothing calls it.
+  /** Closes the studio at the end of a block with `await using`. @returns {Promise<void>} */
+  async [Symbol.asyncDispose]() {
+    this.close();
   }
 }
 

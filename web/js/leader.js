@@ -12,6 +12,7 @@ import { Trainer } from "./training.js";
 import { Voices, idOf, reportSentences } from "./voices.js";
 
 /** @import { Engine } from "../pkg/ownvoice_web.js" */
+/** @import { Addresses } from "./download.js" */
 /** @import { Clip, Recording } from "./options.js" */
 /** @import { Device } from "./device.js" */
 /** @import { LoadProgress } from "./reports.js" */
@@ -25,13 +26,13 @@ const PARTS = /** @type {const} */ (["weights", "lexicon", "aligner"]);
 /** An adapter that failed, and why. @typedef {{ adapter: string, message: string }} FailedAdapter */
 /**
  * @typedef {object} LoadArguments
- * @property {string} base Address of the base's folder.
+ * @property {Addresses} base
  * @property {"auto" | "webgpu" | "cpu"} device
  * @property {string} [prompts]
  * @property {string} wasmUrl
  * @property {WebAssembly.Module} [module] The module, where an earlier worker compiled it.
  * @property {string} [storage]
- * @property {string} [baseHash] A base that the storage has kept, in place of the folder's.
+ * @property {string} [baseHash] A base that the storage has kept, in place of `base`.
  * @property {boolean} cache
  * @property {number} cores
  * @property {FailedAdapter} [failed] The adapter that ended the previous worker; the CPU takes its place.

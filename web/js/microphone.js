@@ -47,7 +47,7 @@ export class Microphone {
    *
    * @param {(peakDb: number, levelDb: number) => void} onLevel Called some 20 times a second, with levels below full scale.
    * @param {() => void} onLost Called when the device is unplugged.
-   * @param {{ signal?: AbortSignal, deviceId?: string }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+   * @param {{ signal?: AbortSignal, deviceId?: string }} [options] Aborting rejects with the reason, by default `cancelled`, and leaves the microphone closed, whatever the visitor answers.
    *   `deviceId` is that of an audio input of `navigator.mediaDevices.enumerateDevices`; where it is gone, the browser chooses.
    * @returns {Promise<void>}
    */
@@ -89,6 +89,11 @@ export class Microphone {
   /** Releases the microphone. */
   close() {
     this.#inner.close();
+  }
+
+  /** Releases the microphone at the end of a block with `await using`. @returns {Promise<void>} */
+  async [Symbol.asyncDispose]() {
+    this.close();
   }
 
   /** Releases the microphone and the browser's audio thread, for good. `studio.close` calls it. */

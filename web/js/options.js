@@ -25,9 +25,19 @@
  */
 
 /**
+ * Addresses of the files of a base voice, one by one, as `ownvoice-base` exports them: bundlers copy and rename each file.
+ * @typedef {object} BaseFiles
+ * @property {string | URL} manifest `manifest.json`. Other files are at the paths that it names, if their addresses are not given.
+ * @property {string | URL} [weights]
+ * @property {string | URL} [lexicon]
+ * @property {string | URL} [aligner]
+ * @property {string | URL} [vocoder]
+ * @property {string | URL} [prompts] Sentences to be read aloud, for the option of this name.
+ */
+/**
  * Options of `load`.
  * @typedef {object} LoadOptions
- * @property {string | URL} base Folder of the base voice: manifest.json and the files that it names.
+ * @property {string | URL | BaseFiles} [base] The base voice, by default that of the package `ownvoice-base`: the address of a folder with manifest.json and the files that it names, or the address of each file.
  * @property {"auto" | "webgpu" | "cpu"} [device] `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
  * @property {string | URL} [prompts] A JSON list of `{ id, text }`: sentences to be read aloud.
  * @property {boolean} [microphone] Prepares `studio.microphone`, so that nothing is fetched when it opens.
@@ -36,7 +46,7 @@
  * @property {boolean} [cache] Whether the browser caches the base voice, by hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress] Called as the download proceeds.
  * @property {(event: Recovery) => void} [onRecovery] Called when the worker crashed or lost its GPU, and when a new one has taken its place.
- * @property {AbortSignal} [signal] Ends the load with `cancelled`.
+ * @property {AbortSignal} [signal] Ends the load with its reason, by default `cancelled`.
  * @property {string | URL} [workerUrl] Address of `worker.js`, if not beside the package; it may be on another host.
  * @property {string | URL} [wasmUrl] Address of the WebAssembly module, gzipped or not.
  * @property {string | URL} [workletUrl] Address of `capture-worklet.js`.
@@ -61,7 +71,7 @@
  * @property {string} [preview] A sentence that the voice speaks before the first iteration, and then every 25 iterations.
  * @property {boolean} [pictures] Sends a `picture` at the start, every 25 iterations and at the end.
  * @property {(progress: CloneProgress) => void} [onStep] Called at each step; after a restart of the worker again from `aligning`.
- * @property {AbortSignal} [signal] Ends the training with `cancelled` and discards it.
+ * @property {AbortSignal} [signal] Ends the training with its reason, by default `cancelled`, and discards it.
  * @property {AbortSignal} [stopSignal] Ends the training early and returns the best voice so far.
  */
 /**

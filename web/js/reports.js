@@ -1,5 +1,6 @@
 // Types of what is reported: the progress of a load and of a training, and measurements of clips and devices.
 
+/** @import { ErrorCode } from "./errors.js" */
 /** @import { Speech } from "./speech.js" */
 
 /**
@@ -98,7 +99,7 @@
  * A worker crashed or its GPU was lost: a new worker is being started, is ready, or could not be started. Calls that were under way continue in the new worker.
  * @typedef {object} Recovery
  * @property {"restarting" | "restarted" | "failed"} status After `failed`, every call rejects with the code.
- * @property {string} code `worker-crashed` or `device-lost`; after `failed`, any code of `load` too.
+ * @property {ErrorCode} code `worker-crashed` or `device-lost`; after `failed`, any code of `load` too.
  * @property {string} message
  * @property {boolean} toCpu Whether the GPU was lost for the second time, so that the CPU is used from now on.
  */

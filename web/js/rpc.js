@@ -4,7 +4,7 @@
 // worker -> page   { id, progress }       { id, result }       { id, error: { code, message, clip, found } }
 //                  { crash: { code, message } }       { lifetimeLock: name of a lock that the worker holds until it ends }
 
-import { OwnvoiceError, describe, throwIfAborted } from "./errors.js";
+import { OwnvoiceError, describe, reasonOf, throwIfAborted } from "./errors.js";
 
 /**
  * The second argument of a worker's methods.
@@ -22,7 +22,7 @@ import { OwnvoiceError, describe, throwIfAborted } from "./errors.js";
 /**
  * @template [P=any]
  * @typedef {object} CallOptions
- * @property {AbortSignal} [signal] Ends the call with the error `cancelled`.
+ * @property {AbortSignal} [signal] Ends the call with its reason, by default the error `cancelled`.
  * @property {AbortSignal} [stopSignal] Ends the call early with the result so far.
  * @property {(progress: P) => void} [onProgress]
  * @property {Transferable[]} [transfer] Buffers that move to the worker.
@@ -85,7 +85,7 @@ export class Remote {
    */
   call(method, args, { signal, stopSignal, onProgress, transfer = [] } = {}) {
     if (this.#ended) return Promise.reject(this.#ended);
-    if (signal?.aborted) return Promise.reject(new OwnvoiceError("cancelled", "cancelled"));
+    if (signal?.aborted) return Promise.reject(reasonOf(signal));
     const id = this.#nextId++;
     /** Sends a signal, again and again until it can be sent or the call has ended. @param {"cancel" | "stop"} signal */
     const send = (signal) => {
@@ -110,11 +110,18 @@ export class Remote {
     signal?.addEventListener("abort", cancel);
     stopSignal?.addEventListener("abort", stop);
     if (stopSignal?.aborted) stop();
-    const unlessCancelled = answer.then((result) => {
-      // The answer may have been on its way when the call was cancelled.
-      throwIfAborted(signal);
-      return result;
-    });
+    const unlessCancelled = answer.then(
+      (result) => {
+        // The answer may have been on its way when the call was cancelled.
+        throwIfAborted(signal);
+        return result;
+      },
+      (error) => {
+        // The worker knows that the call was cancelled, but not why.
+        if (error.code === "cancelled") throwIfAborted(signal);
+        throw error;
+      },
+    );
     return unlessCancelled.finally(() => {
       signal?.removeEventListener("abort", cancel);
       stopSignal?.removeEventListener("abort", stop);

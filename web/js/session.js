@@ -1,13 +1,14 @@
 // One worker with a base loaded in it.
 
-import { isLost } from "./errors.js";
+import { inFolder } from "./download.js";
+import { OwnvoiceError, isLost, throwIfAborted } from "./errors.js";
 import { Microphone } from "./microphone.js";
 import { Remote } from "./rpc.js";
 import { startWorker } from "./start.js";
 
-/** @import { OwnvoiceError } from "./errors.js" */
+/** @import { Addresses } from "./download.js" */
 /** @import { FailedAdapter, LeaderMethods, Testing } from "./leader.js" */
-/** @import { LoadOptions } from "./options.js" */
+/** @import { BaseFiles, LoadOptions } from "./options.js" */
 /** @import { LoadProgress } from "./reports.js" */
 /** @import { Result } from "./rpc.js" */
 
@@ -25,7 +26,7 @@ import { startWorker } from "./start.js";
  * @property {FailedAdapter} [failed] An adapter that is not to be used again.
  */
 
-/** Starts a worker and loads the base in it. @param {LoadOptions & { baseHash?: string }} options `baseHash` names a kept base in place of the folder's. @param {Inherited} [inherited] @returns {Promise<Session>} */
+/** Starts a worker and loads the base in it. @param {LoadOptions & { baseHash?: string }} options `baseHash` names a kept base in place of `base`. @param {Inherited} [inherited] @returns {Promise<Session>} */
 export async function startSession(options, inherited = {}) {
   const { base, device = "auto", prompts, microphone = false, storage, baseHash, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const pageUrl = globalThis.document?.baseURI ?? import.meta.url;
@@ -35,6 +36,8 @@ export async function startSession(options, inherited = {}) {
   // Without the query, Vite would inline so small a file as a data: URL, which policies forbid.
   const worklet = absolute(workletUrl ?? new URL("./capture-worklet.js?no-inline", import.meta.url).href);
 
+  const files = addresses(base ?? (await installedBase()), absolute);
+  throwIfAborted(signal);
   const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
   /** @type {Remote<LeaderMethods>} */
   const remote = new Remote(worker);
@@ -42,21 +45,42 @@ export async function startSession(options, inherited = {}) {
   let adapter = null;
   const report = (/** @type {LoadProgress | Testing} */ progress) => (progress.status === "testing" ? (adapter = progress.adapter) : onProgress?.(progress));
   try {
-    const folder = absolute(`${base}`.replace(/\/?$/, "/"));
     const { module, failed } = inherited;
-    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, baseHash, cache, cores: coresFor(cores, navigator), failed };
+    const args = { base: files, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, baseHash, cache, cores: coresFor(cores, navigator), failed };
     const loaded = await remote.call("load", args, { signal, onProgress: report });
     const capture = inherited.microphone ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
+    throwIfAborted(signal);
     return { remote, loaded, microphone: capture };
   } catch (error) {
     remote.close();
     // An adapter that is lost while it is tested leaves the CPU, which needs another worker.
-    const { message } = /** @type {OwnvoiceError} */ (error);
-    if (device === "auto" && adapter !== null && isLost(error)) return startSession(options, { ...inherited, failed: { adapter, message } });
+    if (device === "auto" && adapter !== null && isLost(error)) return startSession(options, { ...inherited, failed: { adapter, message: /** @type {OwnvoiceError} */ (error).message } });
     throw error;
   } finally {
     started();
   }
+}
+
+/** Returns the files of the package `ownvoice-base`; fails with `base-missing` where it is not installed. @returns {Promise<BaseFiles>} */
+async function installedBase() {
+  let reason = "an empty module is in its place";
+  try {
+    // A literal within `try`, for which bundlers look: where the package is not installed, they build nevertheless, and it fails here.
+    // @ts-ignore
+    const { default: files } = await import("ownvoice-base");
+    if (files?.manifest) return files;
+  } catch (error) {
+    reason = /** @type {Error} */ (error).message;
+  }
+  throw new OwnvoiceError("base-missing", `there is no base voice: install the package ownvoice-base, or pass the option base to load (${reason})`);
+}
+
+/** Returns the absolute addresses of the files of a base. @param {string | URL | BaseFiles} base @param {(url: string | URL) => string} absolute @returns {Addresses} */
+function addresses(base, absolute) {
+  if (typeof base === "string" || base instanceof URL) return inFolder(absolute(`${base}`.replace(/\/?$/, "/")));
+  if (!base.manifest) throw new OwnvoiceError("option-invalid", "the option base is neither the address of a folder nor the addresses of files, among them the manifest");
+  const given = Object.entries(base).filter(([, url]) => url !== undefined);
+  return /** @type {Addresses} */ (Object.fromEntries(given.map(([part, url]) => [part, absolute(url)])));
 }
 
 // The eight windows of an iteration are divided among the cores. Each helper holds a WebAssembly module and a shard in memory, of which phones and tablets have

@@ -23,7 +23,7 @@ import { placed } from "./words.js";
 /**
  * Options of `voice.stream` beside the delivery.
  * @typedef {object} Cancellable
- * @property {AbortSignal} [signal] Ends the call with `cancelled`.
+ * @property {AbortSignal} [signal] Ends the call with its reason, by default `cancelled`.
  */
 /**
  * Options of `voice.say` and `voice.similarity` beside the delivery.

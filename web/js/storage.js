@@ -1,5 +1,6 @@
 // Recordings and training that outlive the tab: the page's side. The worker writes them (store.js).
 
+import { throwIfAborted } from "./errors.js";
 import { Store, trainingLock } from "./store.js";
 
 /** @import { Clip, Recording } from "./options.js" */
@@ -91,7 +92,12 @@ export class Storage {
 
   /** Resolves once no training is running, in any tab. @param {{ signal?: AbortSignal }} [options] @returns {Promise<void>} */
   async trainingEnded({ signal } = {}) {
-    await navigator.locks.request(trainingLock(this.#name), { mode: "shared", signal }, () => {});
+    try {
+      await navigator.locks.request(trainingLock(this.#name), { mode: "shared", signal }, () => {});
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    }
   }
 
   /** Deletes a finished voice of a training. @param {string} id Its `info.id`. @returns {Promise<void>} */

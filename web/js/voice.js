@@ -106,7 +106,7 @@ async function* asWritten(pieces, split) {
 }
 
 /** @param {unknown} error */
-const isUnspeakable = (error) => ["text-empty", "text-unsupported"].includes(/** @type {OwnvoiceError} */ (error).code);
+const isUnspeakable = (error) => ["text-empty", "text-unsupported"].includes(/** @type {OwnvoiceError | undefined} */ (error)?.code ?? "");
 
 /** Frees a voice in the worker once the page has no reference to it. */
 const unreachable = new FinalizationRegistry((/** @type {WorkerVoice} */ voice) => voice.release());
@@ -212,6 +212,11 @@ export class Voice {
   /** Frees the voice now, instead of at garbage collection. @returns {Promise<void>} */
   close() {
     return this.#worker.release();
+  }
+
+  /** Frees the voice at the end of a block with `await using`. @returns {Promise<void>} */
+  [Symbol.asyncDispose]() {
+    return this.close();
   }
 
   /** Returns the voice as a file, for `studio.open` and the command line. @param {Cancellable} [options] @returns {Promise<Blob>} */

@@ -1,6 +1,6 @@
 // The worker of the page of lips, which owns its WebAssembly. Each method answers one call of the page.
 
-import { compile, fetchBase, fetchManifest } from "../js/download.js";
+import { compile, fetchBase, fetchManifest, inFolder } from "../js/download.js";
 import { Transfer, serve, yieldToMessages } from "../js/rpc.js";
 import init, { LipFilm, LipLessons, LipReader, LipVoice } from "./pkg/ownvoice_web_lips.js";
 
@@ -27,10 +27,11 @@ function adopt(voice) {
 const methods = {
   /** Returns the names of the voices, and the least number of windows that can be learned from. @param {{ base: string, wasmUrl: string }} args Folder of the model, address of the program. @param {Context} context */
   async load({ base, wasmUrl }, { signal, progress }) {
-    const manifest = await fetchManifest(base, signal);
+    const files = inFolder(base);
+    const manifest = await fetchManifest(files, signal);
     const [module, { parts, cached }] = await Promise.all([
       compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
-      fetchBase(base, manifest, ["weights"], true, [], signal, (loadedBytes, totalBytes) => progress({ status: "fetching", what: "base", loadedBytes, totalBytes })),
+      fetchBase(files, manifest, ["weights"], true, [], signal, (loadedBytes, totalBytes) => progress({ status: "fetching", what: "base", loadedBytes, totalBytes })),
     ]);
     await cached;
     progress({ status: "starting" });

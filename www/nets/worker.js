@@ -1,6 +1,6 @@
 // The worker of the page of things, which owns its WebAssembly and its storage. Each method answers one call of the page.
 
-import { compile, fetchBase, fetchManifest } from "../js/download.js";
+import { compile, fetchBase, fetchManifest, inFolder } from "../js/download.js";
 import { OwnvoiceError } from "../js/errors.js";
 import { Transfer, betweenParts, serve, yieldToMessages } from "../js/rpc.js";
 import { Store, trainingLock } from "../js/store.js";
@@ -37,10 +37,11 @@ let tuned = null;
 const methods = {
   /** Starts, and returns what was stored. @param {{ base: string, wasmUrl: string }} args Folder of the weights, address of the program. @param {Context} context @returns {Promise<Stored>} */
   async load({ base: folder, wasmUrl }, { signal, progress }) {
-    const manifest = await fetchManifest(folder, signal);
+    const files = inFolder(folder);
+    const manifest = await fetchManifest(files, signal);
     const [module, { parts, cached }] = await Promise.all([
       compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
-      fetchBase(folder, manifest, ["weights"], true, [], signal, (loadedBytes, totalBytes) => progress({ status: "fetching", what: "base", loadedBytes, totalBytes })),
+      fetchBase(files, manifest, ["weights"], true, [], signal, (loadedBytes, totalBytes) => progress({ status: "fetching", what: "base", loadedBytes, totalBytes })),
     ]);
     await cached;
     progress({ status: "starting" });

@@ -291,6 +291,7 @@ export const de = {
 
   "error.option-invalid": "Die Sätze zum Vorlesen sind auf dem Server beschädigt.",
   "error.download-failed": "Eine Datei konnte nicht geladen werden. Bitte die Verbindung prüfen und neu laden.",
+  "error.base-unsupported": "Die Grundstimme ist neuer als diese Seite. Bitte neu laden.",
   "error.base-corrupt": "Die Grundstimme ist beschädigt. Bitte neu laden; hilft das nicht, ist die Kopie auf dem Server beschädigt.",
   "error.base-elsewhere": "Die Adresse verlangt eine Grundstimme von einem anderen Server. Diese Seite lädt Grundstimmen nur vom eigenen Server.",
   "error.deleted": "Alles wurde gelöscht. Laden Sie die Seite neu, um von vorn zu beginnen.",

@@ -290,6 +290,7 @@ export const en = {
 
   "error.option-invalid": "The sentences to be read are damaged on the server.",
   "error.download-failed": "A file could not be downloaded. Check the connection and reload.",
+  "error.base-unsupported": "The base voice is newer than this page. Reload the page.",
   "error.base-corrupt": "The base voice is damaged. Reload the page; if that does not help, the copy on the server is damaged.",
   "error.base-elsewhere": "The address names a base voice on another host. This page only loads base voices from its own host.",
   "error.deleted": "Everything has been deleted. Reload the page to start again.",

@@ -26,7 +26,7 @@ cargo xtask bench [--device vulkan|cuda] [--json]  measure; print a table, or JS
                                                    on that graphics card, natively in both precisions and in the browser
 cargo xtask fuzz [TARGET ..] [--inputs N]          fuzz all readers of untrusted files with libFuzzer (100 million inputs,
                                                    including those of earlier runs)
-cargo xtask pack                                   make the npm tarball and print its path
+cargo xtask pack                                   make the npm tarballs and print their paths
 cargo xtask readme                                 update README's tables from the base's manifest and docs/bench.json
 cargo xtask build                                  build WebAssembly and libraries into www/pkg, www/lips/pkg, www/nets/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install the tools of the other commands (and Trunk)

@@ -1,32 +1,51 @@
-//! `cargo xtask pack`: makes the npm tarball.
+//! `cargo xtask pack`: makes the npm tarballs, of the package and of the base voice.
 
 use crate::build;
 use crate::setup::npm;
 use crate::shell::{Result, copy_dir, create_dir, output, remove_dir, root};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `cargo xtask pack`.
 pub fn run() -> Result {
-    println!("{}", pack()?.display());
+    let [program, base] = pack()?;
+    // Programs read the path of `ownvoice` from the standard output.
+    eprintln!("{}", base.display());
+    println!("{}", program.display());
     Ok(())
 }
 
-/// Collects the files of the package in `dist/npm`, packs them and returns the path of the tarball. The package has no weights: its users choose a base voice.
-pub fn pack() -> Result<PathBuf> {
+/// Packs `ownvoice` and `ownvoice-base`, and returns the paths of the tarballs. The weights are a package of their own, because an embedder may choose another base.
+pub fn pack() -> Result<[PathBuf; 2]> {
     build::voice()?;
-    let folder = root().join("dist/npm");
+    let program = collected("npm", &["web/package.json", "web/README.md"])?;
+    for part in ["js", "pkg"] {
+        copy_dir(&root().join("web").join(part), &program.join(part))?;
+    }
+    let base = collected("npm-base", &["models/prompts.json", "models/CREDITS.md"])?;
+    // The folders keep their places beside each other, because the manifest's paths are relative. `files` in package.json leaves out diagrams.
+    for (from, to) in [("web/base", ""), ("models/base", "base"), ("models/lexicon", "lexicon")] {
+        copy_dir(&root().join(from), &base.join(to))?;
+    }
+    Ok([packed(&program)?, packed(&base)?])
+}
+
+/// Returns a new folder in `dist` with these files and the licences.
+fn collected(name: &str, files: &[&str]) -> Result<PathBuf> {
+    let folder = root().join("dist").join(name);
     remove_dir(&folder)?;
     create_dir(&folder)?;
-    for file in ["web/package.json", "web/README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+    for file in files.iter().chain(&["LICENSE-MIT", "LICENSE-APACHE"]) {
         let source = root().join(file);
         let name = source.file_name().expect("a file has a name");
         fs::copy(&source, folder.join(name)).map_err(|e| format!("{file}: {e}"))?;
     }
-    for part in ["js", "pkg"] {
-        copy_dir(&root().join("web").join(part), &folder.join(part))?;
-    }
-    let report = output(npm().args(["pack", "--json", "--pack-destination", ".."]).current_dir(&folder))?;
+    Ok(folder)
+}
+
+/// Packs a folder and returns the path of the tarball.
+fn packed(folder: &Path) -> Result<PathBuf> {
+    let report = output(npm().args(["pack", "--json", "--pack-destination", ".."]).current_dir(folder))?;
     Ok(root().join("dist").join(tarball(&report)?))
 }
 

@@ -18,7 +18,7 @@ const STAGES: [Stage; 6] = [
     ("native", "the native crates and this runner", native),
     ("wasm", "the WebAssembly in Chromium, by wasm-pack", wasm),
     ("js", "the types of the JavaScript, and the tests that run in Node", js),
-    ("package", "the npm package, installed in a plain page and with Vite and webpack", package),
+    ("package", "the npm packages, installed in a plain page and with Vite, webpack and Next.js", package),
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
     (
         ON_DEMAND,
@@ -249,15 +249,19 @@ fn js() -> Result<Outcome> {
 fn package() -> Result<Outcome> {
     setup::node_modules()?;
     let browser = setup::browser()?;
-    let tarball = pack::pack()?;
-    let published = one_test(
-        "npm",
-        setup::npm().args(["publish", "--dry-run", "--offline", "--loglevel", "warn"]).arg(&tarball),
-    );
+    let [program, base] = pack::pack()?;
     let scripts = tests(&root().join("tests/package"));
-    let environment = [("OWNVOICE_TARBALL", tarball.as_os_str()), ("CHROMIUM", browser.chromium.as_os_str())];
+    let environment = [
+        ("OWNVOICE_TARBALL", program.as_os_str()),
+        ("OWNVOICE_BASE_TARBALL", base.as_os_str()),
+        ("CHROMIUM", browser.chromium.as_os_str()),
+    ];
     let mut outcome = node(&scripts, 1, &environment)?;
-    outcome.count += published;
+    for tarball in [&program, &base] {
+        let mut publish = setup::npm();
+        publish.args(["publish", "--dry-run", "--offline", "--loglevel", "warn"]).arg(tarball);
+        outcome.count += one_test("npm", &mut publish);
+    }
     Ok(outcome)
 }
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { OwnvoiceError } from "./errors.js";
 import { Microphone } from "./microphone.js";
 import { Speech } from "./speech.js";
@@ -6,10 +7,12 @@ import { Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 export type Audio = import("./options.js").Audio;
+export type BaseFiles = import("./options.js").BaseFiles;
 export type Clip = import("./options.js").Clip;
 export type Recording = import("./options.js").Recording;
 export type Device = import("./device.js").Device;
 export type SelfTest = import("./device.js").SelfTest;
+export type ErrorCode = import("./errors.js").ErrorCode;
 export type CloneOptions = import("./options.js").CloneOptions;
 export type Consent = import("./options.js").Consent;
 export type LoadOptions = import("./options.js").LoadOptions;
@@ -52,7 +55,7 @@ export type TextWarning = import("./speech.js").TextWarning;
 export type VoiceInfo = import("./speech.js").VoiceInfo;
 export type Origin = import("./wav.js").Origin;
 /**
- * Fetches the program and the base voice, and prepares the device.
+ * Fetches the program and the base voice, and prepares the device. Without the option `base`, the base is that of the package `ownvoice-base`.
  *
  * @example
  * const abort = new AbortController();
@@ -67,10 +70,10 @@ export type Origin = import("./wav.js").Origin;
  * console.log(studio.device.reason);
  * studio.close();
  *
- * @param {LoadOptions} options
+ * @param {LoadOptions} [options]
  * @returns {Promise<Studio>}
  */
-export declare const load: (options: LoadOptions) => Promise<Studio>;
+export declare const load: (options?: LoadOptions) => Promise<Studio>;
 /** A loaded base voice on a device. `load` makes it. */
 export declare class Studio {
     #private;
@@ -203,4 +206,6 @@ export declare class Studio {
     }): Promise<Studio>;
     /** Ends the worker and frees everything. */
     close(): void;
+    /** Closes the studio at the end of a block with `await using`. @returns {Promise<void>} */
+    [Symbol.asyncDispose](): Promise<void>;
 }

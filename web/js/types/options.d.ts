@@ -51,13 +51,30 @@ export type Recording = {
     sampleRate: number;
 };
 /**
+ * Addresses of the files of a base voice, one by one, as `ownvoice-base` exports them: bundlers copy and rename each file.
+ */
+export type BaseFiles = {
+    /**
+     * `manifest.json`. Other files are at the paths that it names, if their addresses are not given.
+     */
+    manifest: string | URL;
+    weights?: string | URL;
+    lexicon?: string | URL;
+    aligner?: string | URL;
+    vocoder?: string | URL;
+    /**
+     * Sentences to be read aloud, for the option of this name.
+     */
+    prompts?: string | URL;
+};
+/**
  * Options of `load`.
  */
 export type LoadOptions = {
     /**
-     * Folder of the base voice: manifest.json and the files that it names.
+     * The base voice, by default that of the package `ownvoice-base`: the address of a folder with manifest.json and the files that it names, or the address of each file.
      */
-    base: string | URL;
+    base?: string | URL | BaseFiles;
     /**
      * `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
      */
@@ -91,7 +108,7 @@ export type LoadOptions = {
      */
     onRecovery?: (event: Recovery) => void;
     /**
-     * Ends the load with `cancelled`.
+     * Ends the load with its reason, by default `cancelled`.
      */
     signal?: AbortSignal;
     /**
@@ -144,7 +161,7 @@ export type ResumeOptions = {
      */
     onStep?: (progress: CloneProgress) => void;
     /**
-     * Ends the training with `cancelled` and discards it.
+     * Ends the training with its reason, by default `cancelled`, and discards it.
      */
     signal?: AbortSignal;
     /**

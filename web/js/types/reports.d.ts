@@ -1,3 +1,4 @@
+import type { ErrorCode } from "./errors.js";
 import type { Speech } from "./speech.js";
 /**
  * The WebAssembly module is being fetched.
@@ -170,7 +171,7 @@ export type Recovery = {
     /**
      * `worker-crashed` or `device-lost`; after `failed`, any code of `load` too.
      */
-    code: string;
+    code: ErrorCode;
     message: string;
     /**
      * Whether the GPU was lost for the second time, so that the CPU is used from now on.

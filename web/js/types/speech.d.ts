@@ -36,7 +36,7 @@ export type Delivery = {
  */
 export type Cancellable = {
     /**
-     * Ends the call with `cancelled`.
+     * Ends the call with its reason, by default `cancelled`.
      */
     signal?: AbortSignal;
 };

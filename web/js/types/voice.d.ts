@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { Speech } from "./speech.js";
 import type { Clip } from "./options.js";
 import type { Cancellable, SayOptions, Similarity, StreamOptions, TextWarning, VoiceInfo, Watched } from "./speech.js";
@@ -57,6 +58,8 @@ export declare class Voice {
     similarity(clips: Clip[], { signal, onProgress }?: Cancellable & Watched): Promise<Similarity>;
     /** Frees the voice now, instead of at garbage collection. @returns {Promise<void>} */
     close(): Promise<void>;
+    /** Frees the voice at the end of a block with `await using`. @returns {Promise<void>} */
+    [Symbol.asyncDispose](): Promise<void>;
     /** Returns the voice as a file, for `studio.open` and the command line. @param {Cancellable} [options] @returns {Promise<Blob>} */
     save({ signal }?: Cancellable): Promise<Blob>;
 }

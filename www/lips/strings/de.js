@@ -76,6 +76,7 @@ export const de = {
   "notices": "Lizenzen der Bibliotheken",
 
   "error.download-failed": "Eine Datei konnte nicht geladen werden. Bitte die Verbindung prüfen und neu laden.",
+  "error.base-unsupported": "Das Modell ist neuer als diese Seite. Bitte neu laden.",
   "error.base-corrupt": "Das Modell ist beschädigt. Bitte neu laden; hilft das nicht, ist die Kopie auf dem Server beschädigt.",
   "error.worker-unavailable": "Der Browser ließ diese Seite ihr Programm nicht starten.",
   "error.worker-crashed": "Das Programm wurde unerwartet beendet. Bitte die Seite neu laden.",

@@ -75,6 +75,7 @@ export const en = {
   "notices": "Licences of the libraries",
 
   "error.download-failed": "A file could not be downloaded. Check the connection and reload.",
+  "error.base-unsupported": "The model is newer than this page. Reload the page.",
   "error.base-corrupt": "The model is damaged. Reload the page; if that does not help, the copy on the server is damaged.",
   "error.worker-unavailable": "The browser did not let this page start its engine.",
   "error.worker-crashed": "The engine stopped unexpectedly. Reload the page.",

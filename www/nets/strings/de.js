@@ -77,6 +77,7 @@ export const de = {
   "keep.deleted": "Alles ist gelöscht.",
 
   "error.download-failed": "Eine Datei konnte nicht geladen werden. Prüfen Sie die Verbindung und laden Sie neu.",
+  "error.base-unsupported": "Das Netz ist neuer als diese Seite. Laden Sie die Seite neu.",
   "error.base-corrupt": "Das Netz ist beschädigt. Laden Sie die Seite neu; hilft das nicht, ist die Kopie auf dem Server beschädigt.",
   "error.worker-unavailable": "Der Browser lässt diese Seite ihr Programm nicht starten.",
   "error.worker-crashed": "Das Programm hat unerwartet aufgehört. Laden Sie die Seite neu: Die Bilder bleiben erhalten.",

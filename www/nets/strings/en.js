@@ -76,6 +76,7 @@ export const en = {
   "keep.deleted": "Everything has been deleted.",
 
   "error.download-failed": "A file could not be downloaded. Check the connection and reload.",
+  "error.base-unsupported": "The net is newer than this page. Reload the page.",
   "error.base-corrupt": "The net is damaged. Reload the page; if that does not help, the copy on the server is damaged.",
   "error.worker-unavailable": "The browser did not let this page start its engine.",
   "error.worker-crashed": "The engine stopped unexpectedly. Reload the page: the pictures are kept.",
