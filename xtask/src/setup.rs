@@ -30,6 +30,7 @@ pub fn all(trunk: bool) -> Result {
     ffmpeg();
     mpi();
     vulkan();
+    speech_clients();
     if trunk {
         let folder = tool("trunk", "trunk", TRUNK_VERSION, &["--locked"])?;
         eprintln!("Trunk is in {}", folder.display());
@@ -403,6 +404,33 @@ pub fn pytorch() -> Result<PathBuf> {
         run(command(&python).args(["-m", "pip", "install", "--quiet", "torch", "torchvision", "timm"]))
     })?;
     Ok(python)
+}
+
+/// Returns a Python with the clients of `tests/clients`, from a virtual environment in the cache that holds the listed versions. Without it, the tests of the
+/// speech server with these clients are skipped.
+pub fn speech_clients() -> Option<PathBuf> {
+    let folder = cache().join("speech-clients");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let install = || -> Result {
+        let list = root().join("tests/clients/requirements.txt");
+        let (stamp, wanted) = (folder.join(".requirements"), fingerprint(&list)?);
+        if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+            return Ok(());
+        }
+        let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed")?;
+        timed("set-up: clients of the speech server (pip)", || {
+            run(command(&system).args(["-m", "venv", "--clear"]).arg(&folder))?;
+            run(command(&python).args(["-m", "pip", "install", "--quiet", "--no-deps", "-r"]).arg(&list))
+        })?;
+        write(&stamp, wanted)
+    };
+    match install() {
+        Ok(()) => Some(python),
+        Err(message) => {
+            eprintln!("no clients of the speech server: {message}");
+            None
+        }
+    }
 }
 
 /// Reads Node's major version: 20 of `v20.20.2`.

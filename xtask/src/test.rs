@@ -241,7 +241,10 @@ fn js() -> Result<Outcome> {
     tsc.args(["tests/node_modules/typescript/bin/tsc", "--project", "tests"]);
     let types = one_test("types", &mut tsc);
     let scripts = tests(&root().join("tests/js"));
-    let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, 1, &[])? };
+    let python = setup::speech_clients();
+    let environment: Vec<_> =
+        python.iter().map(|python| ("OWNVOICE_CLIENTS_PYTHON", python.as_os_str())).collect();
+    let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, 1, &environment)? };
     outcome.count += types;
     Ok(outcome)
 }

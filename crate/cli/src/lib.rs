@@ -35,6 +35,8 @@ pub mod lips;
 #[doc(hidden)]
 pub mod nets;
 
+mod serve;
+
 #[doc(hidden)]
 pub mod commands;
 

@@ -21,6 +21,7 @@ mod profile_tables;
 mod ranks;
 mod recipe;
 mod say;
+mod serve;
 mod speaker_encoder;
 mod spectrogram;
 mod training;
@@ -55,6 +56,8 @@ enum Command {
     Clone(clone::CloneArguments),
     /// Speak a text
     Say(say::SayArguments),
+    /// Serve voices to programs of this machine: OpenAI's speech route, and the Wyoming protocol of Home Assistant
+    Serve(serve::ServeArguments),
     /// Measure how similar a voice is to its speaker
     Evaluate(evaluate::EvaluateArguments),
     /// Draw the spectrograms of recordings, one below the other
@@ -110,7 +113,7 @@ impl Command {
 
 /// The groups of verbs in `--help`.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
+    ("Use a voice", &["clone", "say", "serve", "evaluate", "spectrogram", "vocode"]),
     (
         "Make a base",
         &[
@@ -195,6 +198,7 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
     match command {
         Command::Clone(arguments) => clone::clone(arguments, console),
         Command::Say(arguments) => say::say(arguments, console),
+        Command::Serve(arguments) => serve::serve(arguments, console),
         Command::Evaluate(arguments) => evaluate::evaluate(arguments, console),
         Command::Spectrogram(arguments) => spectrogram::spectrogram(arguments, console),
         Command::Vocode(arguments) => vocoder::vocode(arguments, console),

@@ -220,19 +220,39 @@ fn chunk_header(bytes: &[u8], at: usize) -> Option<(&[u8; 4], u32)> {
 
 /// Encodes a WAV file of 16-bit PCM with one channel. Samples beyond full scale saturate; NaN becomes silence.
 pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
-    let [pcm, channels, frame_bytes, bits] = [PCM, 1, 2, 16].map(u16::to_le_bytes);
-    let bytes_per_second = (sample_rate_hz.wrapping_mul(2)).to_le_bytes();
-    let format =
-        [pcm, channels].into_iter().flatten().chain(sample_rate_hz.to_le_bytes()).chain(bytes_per_second);
-    let format: Vec<u8> = format.chain(frame_bytes).chain(bits).collect();
-    let data: Vec<u8> = samples.iter().flat_map(|x| ((x * 32_768.0).round() as i16).to_le_bytes()).collect();
+    let data = pcm(samples);
     let mut file = Vec::with_capacity(44 + data.len());
     file.extend(b"RIFF");
     file.extend((36 + data.len() as u32).to_le_bytes());
     file.extend(b"WAVE");
-    push_chunk(&mut file, b"fmt ", &format);
+    push_chunk(&mut file, b"fmt ", &format_chunk(sample_rate_hz));
     push_chunk(&mut file, b"data", &data);
     file
+}
+
+/// Encodes samples as 16-bit little-endian PCM, as [`write()`] does.
+pub fn pcm(samples: &[f32]) -> Vec<u8> {
+    samples.iter().flat_map(|x| ((x * 32_768.0).round() as i16).to_le_bytes()).collect()
+}
+
+/// Encodes the beginning of a WAV file whose length is not known yet, because its sound is still being made. The sound follows as [`pcm`] and lasts to the end
+/// of the file, so that the origin precedes it.
+pub fn stream_header(sample_rate_hz: u32, origin: &Origin) -> Vec<u8> {
+    let unknown = u32::MAX.to_le_bytes();
+    let mut file = [b"RIFF", &unknown[..], b"WAVE"].concat();
+    push_chunk(&mut file, b"fmt ", &format_chunk(sample_rate_hz));
+    push_chunk(&mut file, b"LIST", &origin.info());
+    file.extend([b"data", &unknown[..]].concat());
+    file
+}
+
+/// Returns the format chunk of 16-bit PCM with one channel.
+fn format_chunk(sample_rate_hz: u32) -> Vec<u8> {
+    let [pcm, channels, frame_bytes, bits] = [PCM, 1, 2, 16].map(u16::to_le_bytes);
+    let bytes_per_second = (sample_rate_hz.wrapping_mul(2)).to_le_bytes();
+    let format =
+        [pcm, channels].into_iter().flatten().chain(sample_rate_hz.to_le_bytes()).chain(bytes_per_second);
+    format.chain(frame_bytes).chain(bits).collect()
 }
 
 /// The provenance of a file as RIFF INFO, which players and archive tools show.
@@ -260,6 +280,15 @@ impl Origin {
             comment: "A recording made again by ownvoice from its spectrogram".into(),
         }
     }
+
+    /// Returns the content of a chunk `LIST`.
+    fn info(&self) -> Vec<u8> {
+        let mut info = b"INFO".to_vec();
+        for (name, words) in [(b"ISFT", &self.software), (b"ICMT", &self.comment)] {
+            push_chunk(&mut info, name, &[words.as_bytes(), b"\0"].concat());
+        }
+        info
+    }
 }
 
 /// Returns the id of a voice: the first 16 digits of its file's SHA-256 in hexadecimal.
@@ -269,13 +298,8 @@ pub fn voice_id(sha256_hex: &str) -> &str {
 
 /// Encodes as [`write()`] does, with the origin after the sound, because some readers expect the sound at byte 44.
 pub fn write_with_origin(samples: &[f32], sample_rate_hz: u32, origin: &Origin) -> Vec<u8> {
-    let mut info = b"INFO".to_vec();
-    for (name, words) in [(b"ISFT", &origin.software), (b"ICMT", &origin.comment)] {
-        let text = [words.as_bytes(), b"\0"].concat();
-        push_chunk(&mut info, name, &text);
-    }
     let mut file = write(samples, sample_rate_hz);
-    push_chunk(&mut file, b"LIST", &info);
+    push_chunk(&mut file, b"LIST", &origin.info());
     let length = (file.len() - 8) as u32;
     file[4..8].copy_from_slice(&length.to_le_bytes());
     file
@@ -376,6 +400,18 @@ mod tests {
         assert_eq!(audio.sample_rate_hz, 22050);
         assert_eq!(audio.samples, [0.0, 0.5, -1.0, 32767.0 / 32768.0, 0.0]);
         assert_eq!(read(&write(&[], 16000)).unwrap().samples, [0.0f32; 0]);
+    }
+
+    #[test]
+    fn a_stream_is_read_to_its_end_and_names_its_origin() {
+        let samples = [0.5, -0.25, 0.125];
+        let header = stream_header(24_000, &Origin::synthetic("0123456789abcdef"));
+        let bytes = [header.clone(), pcm(&samples)].concat();
+        let (audio, notes) = read_with_notes(&bytes).unwrap();
+        assert_eq!((audio.samples.as_slice(), audio.sample_rate_hz), (samples.as_slice(), 24_000));
+        assert_eq!(notes, []);
+        let comment = b"Synthetic speech, made by ownvoice with voice 0123456789abcdef\0";
+        assert!(header.windows(comment.len()).any(|window| window == comment));
     }
 
     #[test]
