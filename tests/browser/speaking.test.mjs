@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 /** The median pitch by autocorrelation, of the louder half of the frames. @param {{ samples: Int16Array, rate: number }} speech */
 function pitchHz({ samples, rate }) {
-  const [length, least, most] = [1024, Math.floor(rate / 500), Math.ceil(rate / 70)];
+  const [length, least, most] = [Math.round(0.064 * rate), Math.floor(rate / 500), Math.ceil(rate / 70)];
   const frames = [];
   for (let start = 0; start + length + most < samples.length; start += length) {
     const product = (/** @type {number} */ lag) => samples.subarray(start, start + length).reduce((sum, sample, i) => sum + sample * samples[start + i + lag], 0);
@@ -29,7 +29,7 @@ test("a text is spoken higher and slower by the sliders", { timeout: 3 * MINUTE 
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  await page.fill("#text", "Good morning, everyone.");
+  await page.fill("#text", "We all know many men who were living near the river.");
   const spoken = async () => {
     await page.click("#base .say");
     await page.waitForSelector("#base .download:not([hidden])", { timeout: MINUTE });

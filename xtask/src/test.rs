@@ -448,7 +448,7 @@ mod unit {
             ok 3 - d # SKIP\n  ---\n  location: '/t/bb.test.mjs:3:1'\n  ...\n";
         let scripts = ["/t/a.test.mjs", "/t/b.test.mjs", "/t/bb.test.mjs"].map(PathBuf::from);
         assert_eq!(failed_files(report, &scripts), [PathBuf::from("/t/b.test.mjs")]);
-        assert_eq!(failed_files("ok 1 - a\n", &scripts), [PathBuf::new(); 0]);
+        assert!(failed_files("ok 1 - a\n", &scripts).is_empty());
     }
 
     #[test]
