@@ -430,11 +430,15 @@ fn a_full_queue_refuses_and_clients_that_are_gone_leave_it() {
     let server = Server::start(&[]);
     let long =
         json!({"input": "It goes on, and on, and on. ".repeat(700), "response_format": "pcm"}).to_string();
-    let waiting: Vec<_> = (0..TURNS).map(|_| server.send(&server.post(long.as_bytes(), ""))).collect();
-    // The first is spoken sentence by sentence, so that its answer begins long before its end.
-    let mut first = [0; 12];
-    (&waiting[0]).read_exact(&mut first).unwrap();
-    assert_eq!(&first, b"HTTP/1.1 200");
+    let send = || server.send(&server.post(long.as_bytes(), ""));
+    let first = send();
+    // It is spoken sentence by sentence, so that its answer begins long before its end.
+    let mut status = [0; 12];
+    (&first).read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    // More than there are places: the server reads them in any order.
+    let mut waiting: Vec<_> = (0..TURNS + 8).map(|_| send()).collect();
+    waiting.push(first);
     let start = Instant::now();
     let short = json!({"input": "Hello.", "response_format": "pcm"});
     let busy = server.speak(&short);
@@ -618,7 +622,8 @@ fn wyoming_closes_what_is_no_event() {
     ] {
         let mut client = Client::new(&server);
         let _ = client.0.get_mut().write_all(bytes.as_bytes());
-        client.0.get_mut().shutdown(Shutdown::Write).unwrap();
+        // The server may have closed the connection already.
+        let _ = client.0.get_mut().shutdown(Shutdown::Write);
         if let Some(event) = client.next() {
             assert_eq!(
                 (event.kind.as_str(), &event.data["code"]),
