@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, request as forward } from "node:http";
+import { createServer as createNetServer } from "node:net";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
@@ -57,6 +58,16 @@ const DEVICE_FLAGS = {
   webgpu: ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"],
   default: ["--enable-unsafe-webgpu"],
 };
+
+/** @returns {Promise<number>} A port that nothing listens on. */
+export const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createNetServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
 
 /** Returns the path of Chromium: `CHROMIUM`, or the first one on PATH or in the usual places. */
 export function findChromium() {

@@ -1,21 +1,12 @@
 // Lighthouse: accessibility and best practices of each page. That it can be installed is tested in app.test.mjs, since Lighthouse no longer looks at it.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { test } from "node:test";
 import lighthouse from "lighthouse";
+import { freePort } from "./harness.mjs";
 import { visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
-
-/** @returns {Promise<number>} A port that nothing listens on. */
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
-  });
 
 for (const path of ["", "lips.html", "nets.html"]) {
   test(`Lighthouse finds nothing to mend on ${path || "index.html"}`, { timeout: 3 * MINUTE }, async (t) => {

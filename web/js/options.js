@@ -34,6 +34,7 @@
  * @property {string | URL} [vocoder]
  * @property {string | URL} [prompts] Sentences to be read aloud, for the option of this name.
  */
+
 /**
  * Options of `load`.
  * @typedef {object} LoadOptions

@@ -5,6 +5,7 @@ use crate::shell::{
     remove_dir, root, run, timed, wasm_target, write,
 };
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -393,34 +394,41 @@ pub fn peers() -> Result {
 /// Returns a Python with PyTorch, to compare with, from a virtual environment in the cache.
 pub fn pytorch() -> Result<PathBuf> {
     let folder = cache().join("py");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = python_in(&folder);
     if output(command(&python).args(["-c", "import torch, torchvision, timm"])).is_ok() {
         return Ok(python);
     }
-    let system =
-        find("python3").or_else(|| find("python")).ok_or("Python is not installed, which PyTorch needs")?;
     timed("set-up: PyTorch (pip; a few gigabytes, once)", || {
-        run(command(&system).args(["-m", "venv"]).arg(&folder))?;
-        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch", "torchvision", "timm"]))
+        make_environment(&folder, &["torch", "torchvision", "timm"].map(OsStr::new))
     })?;
     Ok(python)
+}
+
+/// Returns the Python of a virtual environment.
+fn python_in(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// Makes a virtual environment with packages, which are arguments of `pip install`.
+fn make_environment(folder: &Path, packages: &[&OsStr]) -> Result {
+    let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed")?;
+    run(command(&system).args(["-m", "venv", "--clear"]).arg(folder))?;
+    run(command(python_in(folder)).args(["-m", "pip", "install", "--quiet"]).args(packages))
 }
 
 /// Returns a Python with the clients of `tests/clients`, from a virtual environment in the cache that holds the listed versions. Without it, the tests of the
 /// speech server with these clients are skipped.
 pub fn speech_clients() -> Option<PathBuf> {
     let folder = cache().join("speech-clients");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = python_in(&folder);
     let install = || -> Result {
         let list = root().join("tests/clients/requirements.txt");
         let (stamp, wanted) = (folder.join(".requirements"), fingerprint(&list)?);
         if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
             return Ok(());
         }
-        let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed")?;
         timed("set-up: clients of the speech server (pip)", || {
-            run(command(&system).args(["-m", "venv", "--clear"]).arg(&folder))?;
-            run(command(&python).args(["-m", "pip", "install", "--quiet", "--no-deps", "-r"]).arg(&list))
+            make_environment(&folder, &[OsStr::new("--no-deps"), OsStr::new("-r"), list.as_os_str()])
         })?;
         write(&stamp, wanted)
     };

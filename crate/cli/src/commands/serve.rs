@@ -13,7 +13,7 @@ use ownvoice::{
     audio::wav,
     digest::sha256_hex,
     files,
-    voice::{Base, Voice, folder},
+    voice::{Base, Voice},
 };
 
 #[derive(Args)]
@@ -89,8 +89,9 @@ fn voices(base: &Base, paths: &[PathBuf]) -> Result<Vec<ServedVoice>> {
         if voices.iter().any(|voice| voice.name == name) {
             return Err(Error::option_invalid(format!("two voice files are named {name:?}")));
         }
-        let id = wav::voice_id(&sha256_hex(&files::read(path)?)).to_owned();
-        voices.push(ServedVoice { name, id, voice: folder::voice(base, Some(path))? });
+        let file = files::read(path)?;
+        let voice = Voice::open(base, &file).map_err(|error| error.in_file(path))?;
+        voices.push(ServedVoice { name, id: wav::voice_id(&sha256_hex(&file)).to_owned(), voice });
     }
     if voices.is_empty() {
         let voice = Voice::unadapted(base);

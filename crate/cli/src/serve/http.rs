@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::{DefaultBodyLimit, Path, State, rejection::BytesRejection},
     http::{HeaderValue, Method, StatusCode, header::CONTENT_TYPE},
     middleware,
@@ -116,8 +116,7 @@ fn parsed(body: Result<Bytes, BytesRejection>) -> Result<SpeechRequest, Refusal>
         status => Refusal::new(status, "request-invalid", rejection.body_text()),
     })?;
     serde_json::from_slice(&body).map_err(|error| {
-        let message = format!("the body is not the JSON of a request for speech: {error}");
-        Refusal::new(StatusCode::BAD_REQUEST, "request-invalid", message)
+        Refusal::invalid(format!("the body is not the JSON of a request for speech: {error}"))
     })
 }
 

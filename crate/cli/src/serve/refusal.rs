@@ -28,6 +28,11 @@ impl Refusal {
         Self { status, code, message: message.into(), param: None }
     }
 
+    /// A request that cannot be understood.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "request-invalid", message)
+    }
+
     /// A field whose value is not supported.
     pub fn field(param: &'static str, message: impl Into<String>) -> Self {
         let code = ErrorKind::OptionInvalid.code();

@@ -132,17 +132,15 @@ async fn converse(stream: TcpStream, queue: Queue) {
         let is_event = event.is_ok();
         let answered = match event {
             Ok(event) => connection.answer(event).await,
-            Err(error) => Err(invalid(format!("this is no event of the Wyoming protocol: {error}")).into()),
+            Err(error) => {
+                Err(Refusal::invalid(format!("this is no event of the Wyoming protocol: {error}")).into())
+            }
         };
         if connection.report(answered).await.is_err() || !is_event {
             break;
         }
     }
     connection.reader.abort();
-}
-
-fn invalid(message: impl Into<String>) -> Refusal {
-    Refusal::new(axum::http::StatusCode::BAD_REQUEST, "request-invalid", message)
 }
 
 /// A connection of a client.
@@ -305,7 +303,7 @@ impl Connection {
 
 /// Returns the text of an event.
 fn text_of(data: &Map<String, Value>) -> Result<&str, Refusal> {
-    data.get("text").and_then(Value::as_str).ok_or_else(|| invalid("the event has no text"))
+    data.get("text").and_then(Value::as_str).ok_or_else(|| Refusal::invalid("the event has no text"))
 }
 
 fn audio_format() -> Value {
