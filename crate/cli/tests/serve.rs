@@ -609,11 +609,25 @@ fn wyoming_speaks_a_text_while_it_is_written() {
     assert_eq!(kinds, ["error", "synthesize-stopped"]);
 }
 
+/// Older clients write a text into the line of its event, and escapes make it six times as long.
+#[test]
+fn wyoming_reads_a_long_text_in_the_line_of_its_event() {
+    let server = Server::start(&[]);
+    let mut client = Client::new(&server);
+    let text = "\\u00e9".repeat(20_001);
+    let event = format!("{{\"type\": \"synthesize\", \"data\": {{\"text\": \"{text}\"}}}}\n");
+    client.0.get_mut().write_all(event.as_bytes()).unwrap();
+    let answer = client.next().unwrap();
+    assert_eq!((answer.kind.as_str(), &answer.data["code"]), ("error", &"text-too-long".into()));
+    client.send("ping", &json!({}));
+    assert_eq!(client.next().unwrap().kind, "pong", "the connection stays open");
+}
+
 #[test]
 fn wyoming_closes_what_is_no_event() {
     let server = Server::start(&[]);
     let long = format!("{}\n", json!({"type": "synthesize", "data_length": 1_000_001}));
-    let endless = "a".repeat(1 << 17);
+    let endless = "a".repeat(1 << 20);
     for bytes in [
         "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n{\"type\": \"describe\"}\n",
         "{\"type\": 5}\n",

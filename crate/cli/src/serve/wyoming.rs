@@ -28,8 +28,6 @@ use ownvoice::{
     text::sentences,
 };
 
-/// The longest line of an event, in bytes.
-const MAX_LINE: u64 = 1 << 16;
 /// The most events that are read ahead while a text is spoken.
 const READ_AHEAD: usize = 16;
 /// The length of the payload of an `audio-chunk`: 85 ms.
@@ -70,7 +68,8 @@ struct Header {
 /// Reads an event; `None` at the end of the connection.
 async fn read_event(input: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Event>> {
     let mut line = Vec::new();
-    if (&mut *input).take(MAX_LINE).read_until(b'\n', &mut line).await? == 0 {
+    // Older clients write the data into the line, and a text of the longest that is spoken may be written in escapes.
+    if (&mut *input).take(MAX_BODY as u64).read_until(b'\n', &mut line).await? == 0 {
         return Ok(None);
     }
     let Header { kind, mut data, data_length, payload_length } = serde_json::from_slice(&line)?;
