@@ -1,6 +1,7 @@
 // Decodes the sound of a file by the browser.
 
 import { OwnvoiceError } from "../js/errors.js";
+import { cutOpusOnce } from "./opus-delay.js";
 import { sampleRateOf } from "./sample-rate.js";
 
 /** Sampling rate to which the browser resamples where the file's own is unknown, in Hz. It keeps all of speech. */
@@ -11,6 +12,8 @@ export const unreadable = () => new OwnvoiceError("audio-unreadable", "the brows
 /** @param {Blob} file @returns {Promise<{ samples: Float32Array<ArrayBuffer>, sampleRate: number }>} */
 export async function decodeAudio(file) {
   const bytes = await file.arrayBuffer();
+  // Only Chromium has this property.
+  if ("userAgentData" in navigator) cutOpusOnce(bytes);
   const decoder = new OfflineAudioContext(1, 1, sampleRateOf(bytes, RATE));
   const decoded = await decoder.decodeAudioData(bytes).catch(() => Promise.reject(unreadable()));
   return { samples: await mixDown(decoded), sampleRate: decoded.sampleRate };
