@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { PHONE, SENTENCES, chooseFiles, download, heard, inOrder, learned, ready, record, run, serveBase, speak, storedFiles, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, chooseFiles, download, heard, inOrder, learned, openStep, ready, record, run, serveBase, speak, storedFiles, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
@@ -163,6 +163,7 @@ test("a voice of an older base still speaks, is learned again from its recording
   assert.equal(await page.textContent("#mine .what"), "My voice 2");
   const [old, now] = [heard(await speak(page, "base")), heard(await speak(page, "mine"))];
   assert.notEqual(old.notes.ICMT, now.notes.ICMT, "old and new speak");
+  await openStep(session.page, "[aria-labelledby=speak-title]");
   await session.screenshot("voice-of-an-older-base", "[aria-labelledby=speak-title]");
   // A third base does not remove the first: its voice file opens as well.
   await page.setInputFiles("#open", { name: "me.ownvoice", mimeType: "application/octet-stream", buffer: file });
