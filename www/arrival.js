@@ -27,7 +27,7 @@ export async function arrive() {
     $("base").before($("mine"));
   }
   const wantsText = hash === "#speak" || shared !== undefined;
-  show(state.voice || wantsText ? "talk" : state.training.resumable ? "train" : consented(state) ? "read" : "agree");
+  show(state.voice || state.bank.length || wantsText ? "talk" : state.training.resumable ? "train" : consented(state) ? "read" : "agree");
   if (!wantsText) return;
   if (shared !== undefined) $("text").value = decodeURIComponent(shared);
   $("speak-title").scrollIntoView();

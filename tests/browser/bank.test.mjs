@@ -31,6 +31,7 @@ async function learn(page, start = () => page.click("#train-start")) {
 /** Clicks a button of a kept voice; answers the dialog that it opens. @param {Page} page @param {string} name @param {string} act @param {string} [answer] */
 async function act(page, name, act, answer) {
   if (answer !== undefined) page.once("dialog", (dialog) => dialog.accept(answer));
+  await openStep(page, "#voices");
   await page.locator("#voices li", { has: page.locator(".name", { hasText: new RegExp(`^${name}$`) }) }).locator(`[data-act=${act}]`).click();
 }
 
@@ -49,7 +50,7 @@ test("several voices side by side: they are compared, renamed, switched and dele
   await learn(page);
   const first = await download(page, "#save");
   // The same recordings, stopped at the same iteration, would be the same voice.
-  await page.locator("#file-list [data-remove]").last().click();
+  await page.click("#file-list li:last-child [data-remove]");
   await learn(page);
   const second = await download(page, "#save");
   assert.notDeepEqual(second, first);
