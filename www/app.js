@@ -9,6 +9,7 @@ import { start } from "./engine.js";
 import { addFiles, changeText, checkAgain, droppedFiles, removeFile } from "./files.js";
 import { drawKeepingFocus } from "./focus.js";
 import { activateUpdate, workOffline } from "./offline.js";
+import { goTo } from "./path.js";
 import { copyReport, toggleMeasurement } from "./profile.js";
 import { chooseMicrophone, chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
 import { render, renderMoving, translate } from "./render.js";
@@ -34,10 +35,10 @@ const redraw = () => update({});
 /** How far an arrow key goes in a speech. */
 const SEEK_SECONDS = 5;
 
-/** From the last sentence to learning. */
+/** From the last sentence to learning, which begins where nothing is missing. */
 function learn() {
-  $("train-title").scrollIntoView();
-  train("clone");
+  goTo("train");
+  if (!$("train-start").disabled) train("clone");
 }
 
 drawWith(() => {
@@ -59,6 +60,9 @@ onClick("agree-open", () => showPrompt(0));
 onClick("close-microphone", closeMicrophone);
 onClick("prompt-list", (target) => target.dataset.prompt && showPrompt(Number(target.dataset.prompt)));
 onClick("learn", learn);
+onClick("files-learn", learn);
+onClick("files-open", () => goTo("read"));
+onClick("way", ({ dataset: { step } }) => step && goTo(/** @type {import("./state.js").Step} */ (step)));
 onClick("train-start", () => train("clone"));
 onClick("train-resume", () => train("resume"));
 onClick("train-pause", togglePause);
@@ -81,9 +85,7 @@ $("text").addEventListener("keydown", (event) => {
 onClick("another", async () => {
   await makeRoom();
   showMaking();
-  if (chooseSource("record")) showPrompt(0);
-  $("agree-title").scrollIntoView();
-  $("card").focus({ preventScroll: true });
+  if (chooseSource("record")) goTo("agree");
 });
 onClick("save", saveVoice);
 onClick("voices", ({ dataset: { act, voice } }) => {
@@ -161,6 +163,7 @@ document.addEventListener("paste", (event) => {
   const files = [...(event.clipboardData?.files ?? [])].filter((file) => isZip(file) || isVoice(file) || /^(audio|video)\//.test(file.type));
   if (!files.length || (files.every((file) => !isZip(file) && !isVoice(file)) && !chooseSource("files"))) return;
   event.preventDefault();
+  if (files.every((file) => !isZip(file) && !isVoice(file))) goTo("read");
   takeIn(files);
 });
 
@@ -173,6 +176,9 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowLeft") showPrompt(state.current - 1);
   else if (event.key === "ArrowRight") showPrompt(state.current + 1);
 });
+
+// The keyboard of a phone leaves less room: what is being written stays in it.
+addEventListener("resize", () => document.activeElement?.matches("textarea, input[type=text]") && document.activeElement.scrollIntoView({ block: "nearest" }));
 
 addEventListener("beforeunload", (event) => wouldLose(state) && event.preventDefault());
 

@@ -1,8 +1,9 @@
 // How a visit begins: with a voice or as an app, at the text; or with a text that another app has shared, which sw.js puts into the fragment, so that no server sees it.
 
 import { $ } from "./dom.js";
+import { show } from "./path.js";
 import { say } from "./said.js";
-import { state } from "./state.js";
+import { consented, state } from "./state.js";
 
 /** Longest time that an audio device takes to start. */
 const START_MS = 1000;
@@ -17,7 +18,7 @@ function taken() {
 const hash = taken();
 const shared = /^#say=(.*)$/s.exec(hash)?.[1];
 
-/** Goes to the text, and speaks the shared one. Call it once the page is ready. */
+/** Goes to where the visitor was: to the text, which is spoken if it was shared, or on with the making of a voice. Call it once the page is ready. */
 export async function arrive() {
   // Those who come back with a voice speak first.
   if (state.voice) {
@@ -25,7 +26,9 @@ export async function arrive() {
     $("steps").prepend($("talk"));
     $("base").before($("mine"));
   }
-  if (hash !== "#speak" && shared === undefined) return;
+  const wantsText = hash === "#speak" || shared !== undefined;
+  show(state.voice || state.bank.length || wantsText ? "talk" : state.training.resumable ? "train" : consented(state) ? "read" : "agree");
+  if (!wantsText) return;
   if (shared !== undefined) $("text").value = decodeURIComponent(shared);
   $("speak-title").scrollIntoView();
   $("text").focus({ preventScroll: true });

@@ -56,8 +56,8 @@ function forgetHere() {
   state.voice?.close();
   if (state.compared) endSpeaking("base");
   state.compared?.voice.close();
-  const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current } = initial;
-  update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current, deletions: state.deletions + 1 });
+  const { recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current, step } = initial;
+  update({ recordings, discarded, files, filesConsent, voice, bank, bases, compared, broughtBack, said, pronunciations, saidNotStored, microphone, training, likeness, current, step, deletions: state.deletions + 1 });
   closeUnused();
   return ended;
 }

@@ -1,6 +1,7 @@
 // The elements of index.html by id. Made by tests/js/elements.test.mjs.
 
 export interface Elements {
+  "agree": HTMLElementTagNameMap["section"];
   "agree-again": HTMLElementTagNameMap["div"];
   "agree-open": HTMLElementTagNameMap["button"];
   "agree-place": HTMLElementTagNameMap["div"];
@@ -40,6 +41,8 @@ export interface Elements {
   "files": HTMLElementTagNameMap["div"];
   "files-agreed": HTMLElementTagNameMap["input"];
   "files-consent": HTMLElementTagNameMap["fieldset"];
+  "files-learn": HTMLElementTagNameMap["button"];
+  "files-open": HTMLElementTagNameMap["button"];
   "files-statement": HTMLElementTagNameMap["span"];
   "held-out-key": HTMLElementTagNameMap["span"];
   "held-out-words": HTMLElementTagNameMap["span"];
@@ -107,6 +110,7 @@ export interface Elements {
   "prompt-position": HTMLElementTagNameMap["p"];
   "prompt-text": HTMLElementTagNameMap["p"];
   "pronunciations": HTMLElementTagNameMap["textarea"];
+  "read": HTMLElementTagNameMap["section"];
   "read-place": HTMLElementTagNameMap["div"];
   "read-title": HTMLElementTagNameMap["h2"];
   "record": HTMLElementTagNameMap["div"];
@@ -131,6 +135,7 @@ export interface Elements {
   "text-warning": HTMLElementTagNameMap["p"];
   "total-bar": HTMLElementTagNameMap["progress"];
   "total-words": HTMLElementTagNameMap["p"];
+  "train": HTMLElementTagNameMap["section"];
   "train-bar": HTMLElementTagNameMap["progress"];
   "train-cancel": HTMLElementTagNameMap["button"];
   "train-clip": HTMLElementTagNameMap["button"];
@@ -154,4 +159,6 @@ export interface Elements {
   "voice-consent": HTMLElementTagNameMap["p"];
   "voices": HTMLElementTagNameMap["ul"];
   "voices-title": HTMLElementTagNameMap["h3"];
+  "way": HTMLElementTagNameMap["nav"];
+  "way-words": HTMLElementTagNameMap["p"];
 }

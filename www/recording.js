@@ -167,7 +167,7 @@ export function showPrompt(index) {
   }
   if (!state.prompts[index]) return;
   stopPlaying();
-  update({ current: index, microphoneError: null });
+  update({ current: index, step: state.prompts[index].id === CONSENT.id ? "agree" : "read", microphoneError: null });
   // The card may have moved to another step.
   $("card").scrollIntoView({ block: "nearest" });
 }

@@ -88,6 +88,8 @@ export function renderTraining(state) {
   setText($("preview-play"), t(isPlaying("preview") ? "read.pause" : "read.play"));
   $("train-start").hidden = running;
   $("train-start").disabled = !activity.allows("learning") || seconds < MIN_SECONDS || !agreed;
+  $("train-start").classList.toggle("primary", outcome !== "done" && !resumable);
+  $("train-resume").classList.toggle("primary", outcome !== "done");
   setText($("train-start"), t(outcome === "done" ? "train.again" : "train.start"));
   $("train-resume").hidden = running || !resumable;
   $("train-resume").disabled = !activity.allows("learning");

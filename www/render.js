@@ -5,6 +5,7 @@ import { $, cardPart, promptName, showError, showMaking } from "./dom.js";
 import { drawLevels } from "./draw.js";
 import { renderBank } from "./render-bank.js";
 import { renderPrecision, renderProfile } from "./profile.js";
+import { renderWay } from "./path.js";
 import { renderTraining } from "./render-training.js";
 import { renderSaid } from "./said.js";
 import { phaseOf } from "./shared/activity.js";
@@ -52,6 +53,7 @@ export function render(state) {
   if (phase !== "ready") return;
   // Nothing that happens there is hidden.
   if (!state.voice || state.engine || state.training.error || state.training.resumable || !["idle", "openingVoice"].includes(state.activity)) showMaking();
+  renderWay(state);
   renderEngine(state);
   renderTotal(state);
   renderPrompts(state);
@@ -131,10 +133,8 @@ function renderAgreement(state) {
     place.append($("card"));
     if (focused && place.contains(focused)) focused.focus({ preventScroll: true });
   }
-  const agreed = consented(state);
-  $("agree-again").hidden = isConsent || state.source === "files";
-  setText($("agree-words"), t(agreed ? "agree.done" : "agree.missing"));
-  setText($("agree-open"), t(agreed ? "agree.again" : "agree.read"));
+  $("agree-again").hidden = isConsent || consented(state);
+  setText($("agree-words"), t("agree.missing"));
 }
 
 /** @param {State} state */
@@ -246,6 +246,8 @@ const renderWave = (element, key, sound) => showWave(element, sound && "read" in
 /** @param {State} state */
 function renderFiles({ files }) {
   renderChildren($("file-list"), files.map(fileRow));
+  $("files-learn").hidden = files.length === 0;
+  $("files-learn").disabled = !activity.allows("learning");
 }
 
 /** @param {FileClip} clip */

@@ -44,11 +44,13 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
 
 /** What the page does. `listening` has the microphone open between two recordings. `switching` changes between microphone and files; `openingVoice` reads a voice file.
  * @typedef {"unloaded" | "loading" | "failed" | "idle" | "opening" | "recording" | "checking" | "listening" | "learning" | "profile" | "precision" | "switching" | "openingVoice"} Name */
+/** The step that is shown. @typedef {"agree" | "read" | "train" | "talk"} Step */
 /** The voice that is speaking a text. @typedef {"silent" | "base" | "mine"} Speaker */
 
 /**
  * @typedef {object} State
  * @property {Name} activity What the page does.
+ * @property {Step} step The step that is shown.
  * @property {Speaker} speaker The voice that is speaking a text.
  * @property {Loading} loading
  * @property {Failure | null} loadError Why the page could not start.
@@ -115,6 +117,7 @@ const NOT_SPOKEN = { speech: null, stop: "durations", isRecorded: false, text: "
 /** @type {State} */
 export const initial = {
   activity: "unloaded",
+  step: "agree",
   speaker: "silent",
   loading: { key: "load.starting", values: {}, part: null },
   loadError: null,

@@ -5,6 +5,7 @@ import { compareVoice, keepSimilarity, keepVoice, openVoice, recordingsOf } from
 import { $ } from "./dom.js";
 import { differenceDb } from "./heat.js";
 import { isLost } from "./js/errors.js";
+import { goTo, show } from "./path.js";
 import { showPrompt } from "./recording.js";
 import { isSilent, play } from "./shared/player.js";
 import { keepScreenOn } from "./shared/wake-lock.js";
@@ -50,6 +51,7 @@ async function learn(how, task, from) {
   let clips = from?.clips ?? goodClips(state);
   const agreed = from ? (from.consent ?? undefined) : consent();
   task.onEnd(keepScreenOn());
+  if (state.step !== "train") goTo("train");
   lastStep = null;
   try {
     // A resumed training has the clips that it was begun with.
@@ -63,7 +65,11 @@ async function learn(how, task, from) {
     if (task.isOver) return;
     updateTraining({ outcome: "done" });
     // To be heard first of all; who is writing is left alone.
-    if (!document.activeElement?.matches("textarea, input[type=text]")) $("mine").scrollIntoView({ block: "center" });
+    if (!document.activeElement?.matches("textarea, input[type=text]")) {
+      $("base").before($("mine"));
+      if (state.step !== "talk") goTo("talk");
+      $("mine").scrollIntoView({ block: "nearest" });
+    }
     measureLikeness(voice, clips);
     measureUsage();
   } catch (error) {
@@ -130,6 +136,7 @@ function markClip(id, error) {
 export function goToBadClip() {
   const id = state.training.badClip;
   if (state.source === "record") showPrompt(state.prompts.findIndex((prompt) => prompt.id === id));
+  else show("read");
   const target = document.querySelector(state.source === "record" ? "#record-button" : `[data-file="${CSS.escape(id ?? "")}"]`);
   if (!(target instanceof HTMLElement)) return;
   target.scrollIntoView({ block: "center" });

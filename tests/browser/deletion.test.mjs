@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, heardTo, inOrder, learnBriefly, ready, storedFiles, trained, visit } from "./steps.mjs";
+import { chooseFiles, heardTo, inOrder, learnBriefly, openSteps, ready, storedFiles, trained, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
@@ -285,6 +285,7 @@ test("two tabs: one learns at a time, the other shows an error; deletion in one 
   const session = await open(t);
   const other = await session.context.newPage();
   await other.goto(session.url);
+  openSteps(other);
   await ready({ page: other });
   await chooseFiles(session.page, 4);
   await session.page.click("#train-start");

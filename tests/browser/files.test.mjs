@@ -34,7 +34,7 @@ test("training leaves out a file whose text is wrong, and without others leads b
   await ready(session);
   // Training starts before the change is checked, because the field still has the focus.
   const startWith = async (/** @type {string} */ id, /** @type {string} */ text) => {
-    await page.locator(`[data-file=${id}]`).fill(text);
+    await page.fill(`[data-file=${id}]`, text);
     await page.evaluate(() => document.getElementById("train-start")?.click());
   };
   const wrong = "Something that nobody has ever said into this microphone, nor will.";

@@ -22,9 +22,15 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   };
   const focused = () => page.evaluate(() => document.activeElement?.id);
   // A letter is a command on the card only, because speech input types letters anywhere.
+  await tabTo("#way [data-step=talk]");
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), "speak-title", "the title of the step that was opened");
   await tabTo("#text");
   await page.keyboard.press("Tab");
   await page.keyboard.press("r");
+  await tabTo("#way [data-step=agree]");
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), "agree-title");
   await tabTo("#languages button");
   await page.keyboard.press("r");
   assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false");
@@ -42,6 +48,8 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
     assert.equal(await focused(), "record-button", "after Stop");
     await page.keyboard.press("ArrowRight");
   }
+  await tabTo("#way [data-step=train]");
+  await page.keyboard.press("Enter");
   await tabTo("#train-start");
   // The focus is visible.
   assert.notEqual(await page.evaluate(() => getComputedStyle(/** @type {Element} */ (document.activeElement)).outlineStyle), "none");
@@ -51,6 +59,7 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   await tabTo("#train-stop");
   await page.keyboard.press("Enter");
   await learned(page);
+  assert.equal(await focused(), "speak-title", "what was learned is heard next");
   await tabTo("#text");
   await page.keyboard.type(" Really.");
   await tabTo("#mine .say");

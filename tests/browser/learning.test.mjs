@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SENTENCES, chooseFiles, learned, ready, run, sound, visit } from "./steps.mjs";
+import { SENTENCES, chooseFiles, learned, openSteps, ready, run, sound, visit } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -57,6 +57,7 @@ test("a tab in which another one learns shows the voice once that is done", { ti
   await ready(session);
   const other = await session.context.newPage();
   await other.goto(session.url);
+  openSteps(other);
   await ready({ page: other });
   await chooseFiles(page, 2);
   await pauseAt(page, 2);
@@ -125,9 +126,9 @@ test("a minute of reading leads from the card to learning", { timeout: 4 * MINUT
   await session.screenshot("enough");
   await page.focus("#learn");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => Number(document.querySelector("#train-title")?.getBoundingClientRect().top) < 100, null, { timeout: MINUTE });
+  await page.waitForFunction(() => document.activeElement?.id === "train-title" && scrollY === 0 && Number(document.querySelector("#train-title")?.getBoundingClientRect().top) < 250, null, { timeout: MINUTE });
   await learned(page);
   assert.equal(await page.isHidden("#learn"), true);
-  assert.equal(await page.evaluate(() => document.activeElement?.matches("#train-start, #mine .say")), true, "the focus follows");
+  assert.equal(await page.evaluate(() => document.activeElement?.matches("#speak-title")), true, "the focus follows");
   session.assertQuiet([/404/]); // a picture asks for a favicon
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { chooseFiles, download, heard, inOrder, learned, ready, record, run, speak, visit } from "./steps.mjs";
+import { chooseFiles, download, heard, inOrder, learned, openSteps, ready, record, run, speak, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -200,6 +200,7 @@ test("a newer version takes over in every tab, but in a busy one when the visito
     await tab.goto(session.url);
     await ready({ page: tab });
   }
+  openSteps(busy);
   await chooseFiles(busy, 1);
   session.change("strings/en.js", retitled);
   session.change("pkg/site-files.js", await listWith(session, { "strings/en.js": retitled }));

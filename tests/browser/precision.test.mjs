@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { ready, run, visit, withPackage } from "./steps.mjs";
+import { openStep, ready, run, visit, withPackage } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -120,6 +120,7 @@ test("the page compares, and copies a report without recordings", { timeout: 3 *
   assert.match(/** @type {string} */ (copied), /^The CPU was (asked for|requested)|^This browser/);
   assert.match(/** @type {string} */ (copied), /\nownvoice [\d.]+, precision\nA: cpu, f32, unfused; [^]*\nnothing below cosine 0\.98 in \d+ tensors$/);
   session.assertNoRequestsSince(mark, "while it compares");
+  await openStep(session.page, "#precision");
   await session.screenshot("precision", "#precision");
   session.assertQuiet();
 });
@@ -134,6 +135,7 @@ test("the page names the operation at fault", { timeout: 3 * MINUTE }, async (t)
   await page.waitForSelector("#precision-text:not([hidden])", { timeout: MINUTE });
   assert.equal(await page.textContent("#precision-words"), "Die Ergebnisse weichen ab, zuerst in decoder.second: lstm.");
   assert.match((await page.textContent("#precision-text")) ?? "", /at fault: decoder\.second: lstm, gradient of w_hh/);
+  await openStep(session.page, "#precision");
   await session.screenshot("precision-fault", "#precision");
   session.assertQuiet();
 });

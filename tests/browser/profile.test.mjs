@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ready, run, visit, withPackage } from "./steps.mjs";
+import { openStep, ready, run, visit, withPackage } from "./steps.mjs";
 
 const MODULES = ["Feeder", "Encoder", "Durations", "Alignment", "Decoder", "Postnet", "Loss", "Optimizer", "Whole step", "Vocoder, for 1 s"];
 
@@ -22,6 +22,7 @@ test("the page shows the time of each module", { timeout: 180_000 }, async (t) =
     assert.deepEqual(dispatches, [], "a CPU dispatches nothing");
   }
   assert.equal(await page.textContent("#profile-start"), "Measure again");
+  await openStep(session.page, "#profile");
   await session.screenshot("profile", "#profile");
   session.assertQuiet();
 });

@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { chooseFiles, inOrder, learned, ready, record, speak, storedFiles, visit } from "./steps.mjs";
+import { chooseFiles, inOrder, learned, openStep, ready, record, speak, storedFiles, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -31,6 +31,7 @@ test("a full disk is reported, and the training continues without storage", { ti
   await page.waitForSelector("#clip-words code", { state: "attached" });
   assert.match((await page.textContent("#clip-words")) ?? "", /no space left.*storage-full/);
   await page.waitForSelector("#prompt-list [data-state=good]"); // the recording can be used all the same
+  await openStep(session.page, "#record");
   await session.screenshot("disk-full", "#record");
 
   await chooseFiles(page, 4);

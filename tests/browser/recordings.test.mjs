@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
 import { ROOT } from "./harness.mjs";
-import { PHONE, SENTENCES, heard, learned, ready, sound, speak, storedFiles, visit, wav } from "./steps.mjs";
+import { PHONE, SENTENCES, heard, learned, openStep, ready, sound, speak, storedFiles, visit, wav } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -85,6 +85,7 @@ test("a minute in one file, with its text in one field, makes a voice", { timeou
   await page.locator("#file-list textarea").blur();
   await page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#train-start")).disabled), null, { timeout: MINUTE });
   assert.match((await rows(page, 1))[0][1], /^Good/, "its words are those of the text");
+  await openStep(session.page, "#files");
   await session.screenshot("minute-in-one-file", "#files");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the window");
   await page.click("#train-start");

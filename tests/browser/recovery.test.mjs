@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, heard, learned, note, noted, ready, speak, trained, visit } from "./steps.mjs";
+import { chooseFiles, heard, learned, note, noted, openStep, ready, speak, trained, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -51,6 +51,7 @@ test("the browser ends the worker: it is restarted and continues from the checkp
   await ready(session);
   // No event reports this to the page.
   await continuesAfter(session, () => page.evaluate("endWorker()"));
+  await openStep(session.page, "[aria-labelledby=train-title]");
   await session.screenshot("restarted", "[aria-labelledby=train-title]");
 
   // The same while the page is idle; and the learned voice is opened again.
@@ -144,6 +145,7 @@ test("an adapter that computes incorrectly is reported, and the CPU is used", { 
   t.after(() => session.close());
   await ready(session);
   assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes incorrectly: it failed the self-test/s);
+  await openStep(session.page, "[aria-labelledby=train-title]");
   await session.screenshot("adapter-wrong", "[aria-labelledby=train-title]");
   assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
   session.assertQuiet();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PHONE, chooseFiles, ready, visit } from "./steps.mjs";
+import { PHONE, chooseFiles, openStep, ready, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -26,6 +26,7 @@ test("after a phone is turned nothing is wider than the window, while it learns 
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   assert.equal(await width(), PHONE.width);
   await session.screenshot("turned");
+  await openStep(page, "#loss-curve");
   const curve = await page.locator("#loss-curve").boundingBox();
   assert.ok(curve && curve.width > 200 && curve.x + curve.width <= PHONE.width, "the curve is drawn at its new size");
   // The page is wider than before, too.

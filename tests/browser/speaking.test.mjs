@@ -197,7 +197,7 @@ test("a voice is replaced while it speaks", { timeout: 3 * MINUTE }, async (t) =
   session.assertQuiet();
 });
 
-test("a long text leaves the page's thread free, and takes no memory of it", { timeout: 12 * MINUTE }, async (t) => {
+test("a long text leaves the page's thread free, and takes no memory of it", { timeout: 15 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   const { page } = session;
@@ -215,15 +215,15 @@ test("a long text leaves the page's thread free, and takes no memory of it", { t
     await page.fill("#text", text.repeat(Math.ceil(characters / text.length)).slice(0, characters));
     const busy = await busySeconds();
     await page.click("#base .say");
-    await page.waitForSelector("#base .download:not([hidden])", { timeout: 6 * MINUTE });
+    await page.waitForSelector("#base .download:not([hidden])", { timeout: 10 * MINUTE });
     return (await busySeconds()) - busy;
   };
   const short = await speakAll(600);
   const before = await heapMb();
-  const long = await speakAll(24_000);
+  const long = await speakAll(50_000);
   const after = await heapMb();
-  t.diagnostic(`${short.toFixed(2)} s of the page's thread for 600 characters, ${long.toFixed(2)} s for 24,000; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`);
-  assert.ok(long < 48 * short, `${long} s, ${short} s for a fortieth of it`);
+  t.diagnostic(`${short.toFixed(2)} s of the page's thread for 600 characters, ${long.toFixed(2)} s for 50,000; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`);
+  assert.ok(long < 100 * short, `${long} s, ${short} s for an 83rd of it`);
   assert.ok(after < before + 15, `${before} MB before, ${after} MB after`);
   // It is played from any place.
   assert.equal(await page.textContent("#base .play"), "Pause");
@@ -231,6 +231,6 @@ test("a long text leaves the page's thread free, and takes no memory of it", { t
   const wave = await page.locator("#base .wave").boundingBox();
   await page.mouse.click((wave?.x ?? 0) + (wave?.width ?? 0) * 0.9, (wave?.y ?? 0) + 20);
   await page.waitForFunction(() => document.querySelector("#base .play")?.textContent === "Pause");
-  assert.ok(heard(await download(page, "#base .download")).seconds > 600);
+  assert.ok(heard(await download(page, "#base .download")).seconds > 1250);
   session.assertQuiet();
 });

@@ -241,6 +241,7 @@ test("dropped files are checked, and each has its verdict", { timeout: 4 * MINUT
     const [, said] = rows.find(([name]) => file.startsWith(name.replace(".wav", ""))) ?? [];
     assert.match(said ?? "", /** @type {RegExp} */ (words), file);
   }
+  await page.click("#way [data-step=read]");
   await session.screenshot("files-judged");
   await clean(session, "files, judged");
   session.assertQuiet();

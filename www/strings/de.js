@@ -21,12 +21,17 @@ export const de = {
   "engine.worker-crashed": "Das Programm wurde unerwartet beendet.",
   "engine.to-cpu": "Die Verbindung zur Grafikkarte ging zweimal verloren. Der Prozessor übernimmt.",
 
+  "way.position": "Schritt {n} von {count}",
+  "way.agree": "Einwilligen",
+  "way.read": "Lesen",
+  "way.train": "Lernen",
+  "way.talk": "Stimme",
+  "way.done": "erledigt",
+
   "agree.title": "Einwilligen",
   "agree.expect": "Dreizehn kurze englische Sätze, etwa zwei Minuten Lesen. Danach lernt die Seite, auf den meisten Rechnern weniger als eine Minute. Die Stimme wird als Ihre zu erkennen sein, aber weniger natürlich klingen als Sie.",
-  "agree.done": "Sie haben eingewilligt, und das Mikrofon funktioniert.",
   "agree.missing": "Sie haben noch nicht eingewilligt.",
   "agree.read": "Satz lesen",
-  "agree.again": "Noch einmal lesen",
 
   "read.title": "Eine Minute lesen",
   "read.consent": "Ihre Einwilligung",

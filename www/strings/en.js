@@ -20,12 +20,17 @@ export const en = {
   "engine.worker-crashed": "The program stopped unexpectedly.",
   "engine.to-cpu": "The connection to the graphics card was lost twice. The processor takes over.",
 
+  "way.position": "Step {n} of {count}",
+  "way.agree": "Consent",
+  "way.read": "Read",
+  "way.train": "Learn",
+  "way.talk": "Voice",
+  "way.done": "done",
+
   "agree.title": "Give your consent",
   "agree.expect": "Thirteen short English sentences, about two minutes of reading. Then it learns, for less than a minute on most computers. The voice will be recognisably yours, but less natural than you are.",
-  "agree.done": "You agreed, and the microphone works.",
   "agree.missing": "You have not agreed yet.",
   "agree.read": "Read the sentence",
-  "agree.again": "Read it again",
 
   "read.title": "Read for a minute",
   "read.consent": "Your consent",
