@@ -31,7 +31,7 @@ export function goTo(step) {
 /** @param {State} state */
 export function renderWay(state) {
   document.body.dataset.step = state.step;
-  const done = { agree: consented(state), read: goodSeconds(state) >= WANTED_SECONDS, train: state.voice !== null, talk: false };
+  const done = { agree: consented(state), read: goodSeconds(state) >= WANTED_SECONDS || state.voice !== null, train: state.voice !== null, talk: false };
   const buttons = [.../** @type {NodeListOf<HTMLButtonElement>} */ ($("way").querySelectorAll("button"))];
   for (const button of buttons) {
     const step = /** @type {Step} */ (button.dataset.step);

@@ -7,7 +7,7 @@ import { ready, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-test("all scripts of the page together are under 105 KB gzipped", { timeout: 3 * MINUTE }, async (t) => {
+test("all scripts of the page together are under 107 KB gzipped", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   await ready(session);
@@ -29,7 +29,7 @@ test("all scripts of the page together are under 105 KB gzipped", { timeout: 3 *
   const library = (/** @type {string} */ path) => path.startsWith("vendor/");
   const all = sum(() => true);
   t.diagnostic(`${all.toFixed(1)} KB in ${scripts.length} files: wavesurfer.js ${sum(library).toFixed(1)}, wasm-bindgen's glue ${sum((path) => path === "pkg/ownvoice_web.js").toFixed(1)}, the page's own ${sum((path) => !library(path) && !path.startsWith("pkg/")).toFixed(1)}`);
-  assert.ok(all < 105, `${all.toFixed(1)} KB`);
+  assert.ok(all < 107, `${all.toFixed(1)} KB`);
 
   // The licences of the libraries require their notices to be included.
   const text = async (/** @type {string} */ path) => (await fetch(new URL(path, session.url))).text();

@@ -39,16 +39,20 @@ export async function visit({ path = "", tiny = false, flags = [], prepare, ...o
   return session;
 }
 
+/** Longest time until the page shows the line of steps, in milliseconds: it may be restarting. */
+const WAY_MS = 10_000;
+
 /** Opens the step in which an element is, by the page's line of steps, where another one is shown. @param {Page} page @param {string} selector */
 export async function openStep(page, selector) {
-  // In one message to the browser: a training of the tiny base is over soon. Selectors of Playwright's own name no step.
-  const step = await page.evaluate((selector) => {
+  const hidden = (/** @type {string} */ selector) => {
     const step = document.querySelector(selector)?.closest("#steps > .step");
-    return step && !step.checkVisibility() ? step.id : null;
-  }, selector).catch(() => null);
-  if (!step) return;
-  const link = page.locator(`#way [data-step=${step}]`);
-  if (await link.isVisible()) await link.click();
+    if (!step || step.checkVisibility()) return "none";
+    return document.querySelector("#way")?.checkVisibility() && step.id;
+  };
+  // Selectors of Playwright's own name no step, and fail.
+  const found = await page.waitForFunction(hidden, selector, { timeout: WAY_MS }).catch(() => null);
+  const step = await found?.jsonValue();
+  if (step && step !== "none") await page.click(`#way [data-step=${step}]`);
 }
 
 /** From now on, what a test does with a control is done as by a visitor, who sees one step at a time: the control's step is opened before. @param {Page} page */

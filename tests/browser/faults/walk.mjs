@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { en } from "../../../www/strings/en.js";
 import { injectFaults } from "./inject.mjs";
-import { download, note, noted, run, sound, storedFiles } from "../steps.mjs";
+import { download, note, noted, openSteps, run, sound, storedFiles } from "../steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 /** @import { Session } from "../harness.mjs" */
@@ -55,6 +55,7 @@ function serveFaults(session, fault) {
 export async function walk(session, fault, path = "") {
   serveFaults(session, fault);
   const page = await session.context.newPage();
+  openSteps(page);
   const visitor = new Visitor(session, page);
   try {
     await page.addInitScript(MICROPHONE + injected(fault, "sessionStorage.visits === '1'"));
@@ -127,7 +128,7 @@ class Visitor {
     /** @type {unknown} */
     let failed;
     // Those who come back with a voice see only their text and their voices.
-    if (!(await this.page.isVisible("#card"))) await this.page.click("#another");
+    if (!(await this.page.isVisible("#way"))) await this.page.click("#another");
     for (const [index, what] of /** @type {const} */ (["consent", 0]).entries()) {
       await this.page.click(`[data-prompt="${index}"]`);
       // Sentences are read after the consent.
