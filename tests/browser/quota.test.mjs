@@ -30,7 +30,7 @@ test("a full disk is reported, and the training continues without storage", { ti
   await page.click("#record-button");
   await page.waitForSelector("#clip-words code", { state: "attached" });
   assert.match((await page.textContent("#clip-words")) ?? "", /no space left.*storage-full/);
-  await page.waitForSelector("#prompt-list [data-state=good]"); // the recording can be used all the same
+  await page.waitForSelector("#prompt-list [data-state=good]", { state: "attached" }); // the recording can be used all the same
   await openStep(session.page, "#record");
   await session.screenshot("disk-full", "#record");
 
