@@ -29,7 +29,7 @@ for (const [index, { begin, end }] of parts.entries()) {
   await page.waitForSelector("#record-button[aria-pressed=true]");
   if (index === 6) {
     await heardTo(page, end - 2.2);
-    await picture("reading", "#read");
+    await picture("reading", "#way");
   }
   await heardTo(page, end);
   await page.click("#record-button");
