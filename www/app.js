@@ -161,9 +161,10 @@ for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) {
 document.addEventListener("paste", (event) => {
   // A text that is copied with its pictures stays a text.
   const files = [...(event.clipboardData?.files ?? [])].filter((file) => isZip(file) || isVoice(file) || /^(audio|video)\//.test(file.type));
-  if (!files.length || (files.every((file) => !isZip(file) && !isVoice(file)) && !chooseSource("files"))) return;
+  const areClips = files.every((file) => !isZip(file) && !isVoice(file));
+  if (!files.length || (areClips && !chooseSource("files"))) return;
   event.preventDefault();
-  if (files.every((file) => !isZip(file) && !isVoice(file))) goTo("read");
+  if (areClips) goTo("read");
   takeIn(files);
 });
 
