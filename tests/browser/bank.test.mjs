@@ -119,6 +119,7 @@ test("another voice begins with empty cards, and what the first one was learned 
   await page.reload();
   await ready(session);
   await page.click("#another");
+  await page.waitForFunction(() => document.body.dataset.step === "agree");
   assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 0, "at the next visit too");
   await act(page, "My voice", "learn");
   await page.waitForFunction(() => document.querySelectorAll("#voices li").length === 2, null, { timeout: MINUTE });
